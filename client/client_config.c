@@ -61,6 +61,19 @@ static const struct config_setting settings[] = {
         .help = "the database, for migrate and account: a libpq connection string or postgresql:// URL",
     },
     {
+        .name = "TAVOLA_WRAPPING_KEY",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct client_config, wrapping_key),
+        .help = "64 hexadecimal digits: the keys of accounts are encrypted with it in the database; "
+                "up to 4, with spaces between them, of which the first encrypts and all decrypt",
+    },
+    {
+        .name = "TAVOLA_WRAPPING_KEY_FILE",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, wrapping_key_file),
+        .help = "file that holds them, in place of TAVOLA_WRAPPING_KEY",
+    },
+    {
         .name = "TAVOLA_ALLOW_DATA_LOSS",
         .type = CONFIG_CHOICE,
         .offset = offsetof(struct client_config, allow_data_loss),

@@ -14,6 +14,7 @@
 #include "client/time_text.h"
 #include "domain/ticks.h"
 #include "store/access/account_calls.h"
+#include "store/access/wrapping_source.h"
 #include "tavola/v1/table_service.pb-c.h"
 
 #define QUOTA_ARGUMENTS "NAME [--entities N|none|default] [--bytes N|none|default]"
@@ -27,16 +28,18 @@ struct account_work {
     const char *words;
     struct pg pg;
     struct arena arena;
+    struct wrapping_keys wrapping_keys;
     struct str name;
     bool administrator;
     int64_t max_entities, max_bytes; /* set-quota */
+    bool to_clear;                   /* rewrap */
 };
 
 static enum status create(struct account_work *work, struct error *err)
 {
     struct account account = { .name = work->name, .administrator = work->administrator };
 
-    TRY(account_calls_create(&work->pg, &account, &work->arena, err));
+    TRY(account_calls_create(&work->pg, &work->wrapping_keys, &account, &work->arena, err));
     print_key("first key ", &account.keys[0], &work->arena);
     print_key("second key", &account.keys[1], &work->arena);
     fprintf(stderr, "Keep them: they are not shown again.\n");
@@ -61,7 +64,7 @@ static enum status rotate(struct account_work *work, struct error *err)
 {
     struct account_key key;
 
-    TRY(account_calls_rotate(&work->pg, work->name, &work->arena, &key, err));
+    TRY(account_calls_rotate(&work->pg, &work->wrapping_keys, work->name, &work->arena, &key, err));
     print_key("first key ", &key, &work->arena);
     fprintf(stderr, "The old first key is the second key now; the old second key is not valid any more.\n"
                     "Keep the new one: it is not shown again.\n");
@@ -78,6 +81,21 @@ static enum status set_quota(struct account_work *work, struct error *err)
         &work->pg, work->name, work->max_entities, work->max_bytes, &work->arena, err);
 }
 
+static enum status rewrap(struct account_work *work, struct error *err)
+{
+    static const struct wrapping_keys none;
+    int64_t count;
+
+    if (!work->to_clear && work->wrapping_keys.count == 0)
+        return error_set(err, STATUS_INVALID,
+            "neither TAVOLA_WRAPPING_KEY nor TAVOLA_WRAPPING_KEY_FILE is set; --clear stores the keys in "
+            "clear");
+    TRY(account_calls_rewrap(&work->pg, &work->wrapping_keys, work->to_clear ? &none : &work->wrapping_keys,
+        &work->arena, &count, err));
+    printf("stored the keys of %lld accounts anew\n", (long long)count);
+    return STATUS_OK;
+}
+
 static int work_on(const struct client_config *config, struct account_work *work,
     enum status (*run)(struct account_work *work, struct error *err))
 {
@@ -89,6 +107,9 @@ static int work_on(const struct client_config *config, struct account_work *work
             work->words);
         return COMMAND_MISUSED;
     }
+    if (wrapping_source_read(config->wrapping_key, config->wrapping_key_file, &work->wrapping_keys, &err) !=
+        STATUS_OK)
+        return command_failed(work->words, &err);
     pg_allow_data_loss(config->allow_data_loss != 0);
     pg_init(&work->pg, config->postgres, "tavola account");
     arena_init(&work->arena);
@@ -137,6 +158,16 @@ static int run_rotate(const struct client_config *config, int argc, char **argv)
 static int run_delete(const struct client_config *config, int argc, char **argv)
 {
     return run_named(config, "account delete", argc, argv, delete);
+}
+
+static int run_rewrap(const struct client_config *config, int argc, char **argv)
+{
+    struct account_work work = { .words = "account rewrap" };
+
+    work.to_clear = argc == 1 && strcmp(argv[0], "--clear") == 0;
+    if (argc != 0 && !work.to_clear)
+        return command_misused(work.words, "[--clear]");
+    return work_on(config, &work, rewrap);
 }
 
 static bool parse_quota(const char *text, int64_t *out)
@@ -237,6 +268,12 @@ static const struct command commands[] = {
         .help = "make and print a new first key; the old first key becomes the second, and the old second "
                 "key is not valid any more",
         .run = run_rotate,
+    },
+    {
+        .words = "account rewrap",
+        .arguments = "[--clear]",
+        .help = "encrypt the keys of all accounts with the first wrapping key, or store them in clear",
+        .run = run_rewrap,
     },
     {
         .words = "account set-quota",

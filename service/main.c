@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/failpoint.h"
 #include "base/local_address.h"
@@ -26,6 +27,7 @@
 #include "service/sampling/sampling.h"
 #include "service/service.h"
 #include "service/service_config.h"
+#include "store/access/wrapping_source.h"
 
 enum {
     EXIT_BAD_SETTING = 2,
@@ -55,6 +57,8 @@ struct server {
     struct metrics_sources sources;
     struct metrics_server *metrics; /* NULL: not asked for */
     struct arena arena;
+    struct wrapping_keys wrapping_keys;
+    atomic_bool refused; /* the server stops since it cannot read the keys of accounts */
 };
 
 static void intents_committed(void *context, const struct intent *intents, size_t count)
@@ -130,6 +134,16 @@ static struct quotas quotas_of(const struct service_config *config)
         .bytes = config->account_bytes };
 }
 
+/* On the monitor's thread: the main thread then stops the server. */
+static void refuse_wrapping_keys(void *context, const char *why)
+{
+    struct server *server = context;
+
+    log_event(LOG_ERROR, "cannot_start", log_text("setting", "TAVOLA_WRAPPING_KEY"), log_text("why", why));
+    atomic_store(&server->refused, true);
+    kill(getpid(), SIGTERM);
+}
+
 static void start_store(struct server *server, const struct service_config *config)
 {
     const struct store_options options = {
@@ -143,6 +157,8 @@ static void start_store(struct server *server, const struct service_config *conf
         .batch_operations = (int)config->batch_operations,
         .batch_bytes = BATCH_BYTES,
         .quotas = quotas_of(config),
+        .wrapping_keys = server->wrapping_keys,
+        .accounts_unreadable = refuse_wrapping_keys,
         .intents_committed = intents_committed,
         .context = server,
         .answering = config->coalesce_replies ? coalesce_replies : NULL,
@@ -416,11 +432,17 @@ int main(int argc, char **argv)
     server = xcalloc(1, sizeof(*server));
     server->files = raise_file_limit();
     server->memory = memory_bound_find(config.memory_limit);
-    exit_code = EXIT_SUCCESS;
-    if (start(server, &config, &err) == STATUS_OK)
+    exit_code = EXIT_FAILURE;
+    if (wrapping_source_read(config.wrapping_key, config.wrapping_key_file, &server->wrapping_keys, &err) !=
+        STATUS_OK) {
+        fprintf(stderr, "tavolad: %s\n", err.message);
+        free(server);
+        return EXIT_BAD_SETTING;
+    }
+    if (start(server, &config, &err) == STATUS_OK) {
         serve_until_signal(server, &config, &signals);
-    else
-        exit_code = EXIT_FAILURE;
+        exit_code = atomic_load(&server->refused) ? EXIT_BAD_SETTING : EXIT_SUCCESS;
+    }
     stop(server);
     free(server);
     return exit_code;

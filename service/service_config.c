@@ -105,6 +105,19 @@ static const struct config_setting settings[] = { {
                 "that reaches the address may do everything, only on loopback or a Unix socket",
     },
     {
+        .name = "TAVOLA_WRAPPING_KEY",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct service_config, wrapping_key),
+        .help = "64 hexadecimal digits: the keys of accounts are encrypted with it in the database; "
+                "up to 4, with spaces between them, of which the first encrypts and all decrypt",
+    },
+    {
+        .name = "TAVOLA_WRAPPING_KEY_FILE",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, wrapping_key_file),
+        .help = "file that holds them, in place of TAVOLA_WRAPPING_KEY",
+    },
+    {
         .name = "TAVOLA_POSTGRES",
         .type = CONFIG_SECRET,
         .offset = offsetof(struct service_config, postgres),

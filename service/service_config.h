@@ -26,8 +26,9 @@ struct service_config {
     const char *metrics_listen;  /* NULL: none */
     const char *tls_certificate; /* NULL: plain text */
     const char *tls_key;
-    const char *tls_client_ca; /* NULL: callers need no certificate */
-    int authentication;        /* enum authentication */
+    const char *tls_client_ca;                    /* NULL: callers need no certificate */
+    int authentication;                           /* enum authentication */
+    const char *wrapping_key, *wrapping_key_file; /* NULL: not set */
     const char *postgres;
     int allow_data_loss; /* 0 or 1 */
     struct redis_access redis;

@@ -72,6 +72,17 @@ static bool are_accounts_known(const struct monitor *monitor)
            monitor->access_version >= monitor->session.catalogue->accounts_version;
 }
 
+/* A server that cannot read the keys of accounts when it starts is of no use, and only other settings help. */
+static enum status load_accounts(struct monitor *monitor, struct account_list **out, struct error *err)
+{
+    const struct store_options *options = monitor->options;
+    enum status status = account_list_load(&monitor->session.pg, &options->wrapping_keys, out, err);
+
+    if (status == STATUS_INVALID && !monitor->accounts && options->accounts_unreadable)
+        options->accounts_unreadable(options->context, err->message);
+    return status;
+}
+
 static enum status make_snapshot(struct monitor *monitor, struct access_snapshot **out, struct error *err)
 {
     struct session *session = &monitor->session;
@@ -79,7 +90,7 @@ static enum status make_snapshot(struct monitor *monitor, struct access_snapshot
     if (!are_accounts_known(monitor)) {
         struct account_list *accounts = NULL;
 
-        TRY(account_list_load(&session->pg, &accounts, err));
+        TRY(load_accounts(monitor, &accounts, err));
         account_list_release(monitor->accounts);
         monitor->accounts = accounts;
     }

@@ -41,6 +41,7 @@ struct store_options {
     bool connect_late;             /* true: a thread connects with its first batch, not when it starts */
     struct remembered *remembered; /* borrowed; NULL: restores are not noticed */
     struct quotas quotas;
+    struct wrapping_keys wrapping_keys;
 
     /* Called after COMMIT, from a lane's thread, with the intents of one batch: hints for the queue, lost
      * without harm. It must not block. */
@@ -55,6 +56,9 @@ struct store_options {
      * callee's, when accounts or tables have changed; with NULL when the one before still holds.
      */
     void (*access_confirmed)(void *context, struct access_snapshot *snapshot);
+
+    /* May be NULL. The keys of accounts cannot be opened with the wrapping keys, and never could since the start. */
+    void (*accounts_unreadable)(void *context, const char *why);
 
     /*
      * May be NULL. Accounts and tables have been looked at, or could not be: requests made before began_us

@@ -9,16 +9,6 @@
 #include "store/access/account_calls.h"
 #include "store/sql.h"
 
-static bool take_key(const PGresult *result, int row, int column, struct account_key *out)
-{
-    struct str bytes = pg_bytes(result, row, column);
-
-    if (bytes.len != ACCOUNT_KEY_BYTES)
-        return false;
-    memcpy(out->bytes, bytes.data, ACCOUNT_KEY_BYTES);
-    return true;
-}
-
 static struct account_usage take_usage(const PGresult *result, int row)
 {
     return (struct account_usage){ .entities = pg_int8(result, row, ACCOUNT_ENTITIES),
@@ -27,7 +17,8 @@ static struct account_usage take_usage(const PGresult *result, int row)
         .max_bytes = pg_int8(result, row, ACCOUNT_MAX_BYTES) };
 }
 
-static enum status fill_accounts(struct account_list *list, const PGresult *result, struct error *err)
+static enum status fill_accounts(
+    struct account_list *list, const PGresult *result, const struct wrapping_keys *keys, struct error *err)
 {
     size_t count = (size_t)PQntuples(result);
 
@@ -39,16 +30,16 @@ static enum status fill_accounts(struct account_list *list, const PGresult *resu
         account->id = arena_copy(&list->arena, pg_bytes(result, (int)i, ACCOUNT_ID));
         account->administrator = pg_bool(result, (int)i, ACCOUNT_ADMINISTRATOR);
         account->usage = take_usage(result, (int)i);
-        if (!take_key(result, (int)i, ACCOUNT_FIRST_KEY, &account->keys[0]) ||
-            !take_key(result, (int)i, ACCOUNT_SECOND_KEY, &account->keys[1]))
-            return error_set(
-                err, STATUS_INTERNAL, "the keys of account %.*s cannot be read", STR_ARG(account->name));
+        for (int key = 0; key < ACCOUNT_KEYS; key++)
+            TRY(key_wrap_open(keys, account->name, pg_bytes(result, (int)i, ACCOUNT_FIRST_KEY + key),
+                &account->keys[key], err));
     }
     list->count = count;
     return STATUS_OK;
 }
 
-enum status account_list_load(struct pg *pg, struct account_list **out, struct error *err)
+enum status account_list_load(
+    struct pg *pg, const struct wrapping_keys *keys, struct account_list **out, struct error *err)
 {
     PG_RESULT rows = NULL;
     struct account_list *list;
@@ -58,7 +49,7 @@ enum status account_list_load(struct pg *pg, struct account_list **out, struct e
     list = xcalloc(1, sizeof(*list));
     atomic_init(&list->references, 1);
     arena_init(&list->arena);
-    status = fill_accounts(list, rows, err);
+    status = fill_accounts(list, rows, keys, err);
     if (status == STATUS_OK)
         *out = list;
     else

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "domain/access/account.h"
+#include "domain/access/key_wrap.h"
 #include "domain/catalogue/catalogue.h"
 #include "store/connection/pg.h"
 
@@ -20,8 +21,12 @@ struct account_list {
     struct arena arena;
 };
 
-/* Read the accounts; a reference of the caller. NULL may be released. */
-MUST_USE enum status account_list_load(struct pg *pg, struct account_list **out, struct error *err);
+/*
+ * Read the accounts; a reference of the caller. NULL may be released.
+ * STATUS_INVALID: keys are wrapped, and cannot be opened with these wrapping keys; the message says whose, and why.
+ */
+MUST_USE enum status account_list_load(
+    struct pg *pg, const struct wrapping_keys *keys, struct account_list **out, struct error *err);
 void account_list_release(struct account_list *list);
 
 struct access_snapshot {

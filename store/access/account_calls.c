@@ -5,6 +5,7 @@
  */
 #include "store/access/account_calls.h"
 
+#include <string.h>
 #include <sys/random.h>
 
 #include "base/random.h"
@@ -14,10 +15,21 @@
 #include "store/session/catalogue_load.h"
 #include "store/sql.h"
 
-static enum status make_key(struct account_key *out, struct error *err)
+static enum status make_random(uint8_t *out, size_t bytes, struct error *err)
 {
-    if (getrandom(out->bytes, ACCOUNT_KEY_BYTES, 0) != ACCOUNT_KEY_BYTES)
+    if (getrandom(out, bytes, 0) != (ssize_t)bytes)
         return error_set(err, STATUS_INTERNAL, "the system returned no random numbers for an account key");
+    return STATUS_OK;
+}
+
+/* The stored form of a key, as a parameter. */
+static enum status add_key(const struct wrapping_keys *wrapping_keys, struct str account,
+    const struct account_key *key, struct pg_params *params, struct error *err)
+{
+    uint8_t nonce[WRAP_NONCE_BYTES];
+
+    TRY(make_random(nonce, sizeof(nonce), err));
+    pg_add_bytes(params, key_wrap_seal(wrapping_keys, account, key, nonce, params->arena));
     return STATUS_OK;
 }
 
@@ -67,8 +79,8 @@ static const char *command_of_creation(const struct account *account)
     return account->administrator ? "account create --administrator" : "account create";
 }
 
-enum status account_calls_create(
-    struct pg *pg, struct account *account, struct arena *arena, struct error *err)
+enum status account_calls_create(struct pg *pg, const struct wrapping_keys *wrapping_keys,
+    struct account *account, struct arena *arena, struct error *err)
 {
     struct pg_params params;
     bool created = false;
@@ -80,8 +92,8 @@ enum status account_calls_create(
     pg_add_bytes(&params, account->name);
     pg_add_bool(&params, account->administrator);
     for (size_t i = 0; i < ACCOUNT_KEYS; i++) {
-        TRY(make_key(&account->keys[i], err));
-        pg_add_bytes(&params, str_of_bytes(account->keys[i].bytes, ACCOUNT_KEY_BYTES));
+        TRY(make_random(account->keys[i].bytes, ACCOUNT_KEY_BYTES, err));
+        TRY(add_key(wrapping_keys, account->name, &account->keys[i], &params, err));
     }
     TRY(run_change(pg,
         &(struct account_change){ &sql_account_insert, command_of_creation(account), account->name }, &params,
@@ -111,21 +123,77 @@ enum status account_calls_list(
     return STATUS_OK;
 }
 
-enum status account_calls_rotate(
-    struct pg *pg, struct str name, struct arena *arena, struct account_key *key, struct error *err)
+enum status account_calls_rotate(struct pg *pg, const struct wrapping_keys *wrapping_keys, struct str name,
+    struct arena *arena, struct account_key *key, struct error *err)
 {
     struct pg_params params;
     bool rotated = false;
 
-    TRY(make_key(key, err));
+    TRY(make_random(key->bytes, ACCOUNT_KEY_BYTES, err));
     pg_params_init(&params, arena);
     pg_add_bytes(&params, name);
-    pg_add_bytes(&params, str_of_bytes(key->bytes, ACCOUNT_KEY_BYTES));
+    TRY(add_key(wrapping_keys, name, key, &params, err));
     TRY(run_change(pg, &(struct account_change){ &sql_account_rotate, "account rotate-key", name }, &params,
         &rotated, err));
     if (rotated)
         return STATUS_OK;
     return error_set(err, STATUS_NOT_FOUND, "there is no account %.*s", STR_ARG(name));
+}
+
+/* The two wrapping_keys of account_calls_rewrap. */
+struct rewrap {
+    const struct wrapping_keys *keys, *target;
+};
+
+/* STATUS_STALE: the keys are not those of the row any more. */
+static enum status rewrap_account(struct pg *pg, const struct rewrap *rewrap, const PGresult *rows, int row,
+    struct arena *arena, struct error *err)
+{
+    struct str name = arena_copy(arena, pg_bytes(rows, row, ACCOUNT_NAME));
+    struct pg_params params;
+    bool changed = false;
+
+    pg_params_init(&params, arena);
+    pg_add_bytes(&params, name);
+    for (int i = 0; i < ACCOUNT_KEYS; i++) {
+        struct account_key key;
+
+        TRY(key_wrap_open(rewrap->keys, name, pg_bytes(rows, row, ACCOUNT_FIRST_KEY + i), &key, err));
+        TRY(add_key(rewrap->target, name, &key, &params, err));
+        explicit_bzero(&key, sizeof(key));
+    }
+    for (int i = 0; i < ACCOUNT_KEYS; i++)
+        pg_add_bytes(&params, pg_bytes(rows, row, ACCOUNT_FIRST_KEY + i));
+    TRY(run_change(
+        pg, &(struct account_change){ &sql_account_rewrap, "account rewrap", name }, &params, &changed, err));
+    if (changed)
+        return STATUS_OK;
+    return error_set(
+        err, STATUS_STALE, "account %.*s was changed meanwhile: run the command again", STR_ARG(name));
+}
+
+static bool is_current(const struct wrapping_keys *target, const PGresult *rows, int row)
+{
+    return key_wrap_is_current(target, pg_bytes(rows, row, ACCOUNT_FIRST_KEY)) &&
+           key_wrap_is_current(target, pg_bytes(rows, row, ACCOUNT_SECOND_KEY));
+}
+
+enum status account_calls_rewrap(struct pg *pg, const struct wrapping_keys *keys,
+    const struct wrapping_keys *target, struct arena *arena, int64_t *count, struct error *err)
+{
+    const struct rewrap rewrap = { keys, target };
+    PG_RESULT rows = NULL;
+
+    *count = 0;
+    TRY(pg_ensure(pg, err));
+    TRY(pg_query(pg, &sql_account_list, NULL, &rows, err));
+    for (int i = 0; i < PQntuples(rows); i++) {
+        if (is_current(target, rows, i))
+            continue;
+        TRY(rewrap_account(pg, &rewrap, rows, i, arena, err));
+        ++*count;
+    }
+    return STATUS_OK;
 }
 
 enum status account_calls_set_quota(struct pg *pg, struct str name, int64_t max_entities, int64_t max_bytes,

@@ -9,6 +9,7 @@
 #define STORE_ACCESS_ACCOUNT_CALLS_H
 
 #include "domain/access/account.h"
+#include "domain/access/key_wrap.h"
 #include "store/connection/pg.h"
 
 /* Of account_list.sql. */
@@ -32,17 +33,25 @@ struct account_view {
     int64_t created, rotated; /* ticks */
 };
 
-/* STATUS_EXISTS, STATUS_INVALID: the name. Fills in the keys. */
-MUST_USE enum status account_calls_create(
-    struct pg *pg, struct account *account, struct arena *arena, struct error *err);
+/* Fills in the keys, and stores them as wrapping_keys say. STATUS_EXISTS, STATUS_INVALID: the name. */
+MUST_USE enum status account_calls_create(struct pg *pg, const struct wrapping_keys *wrapping_keys,
+    struct account *account, struct arena *arena, struct error *err);
 
 /* All, by name; in the arena. */
 MUST_USE enum status account_calls_list(
     struct pg *pg, struct arena *arena, struct account_view **out, size_t *count, struct error *err);
 
-/* STATUS_NOT_FOUND. *key: the new first key. */
-MUST_USE enum status account_calls_rotate(
-    struct pg *pg, struct str name, struct arena *arena, struct account_key *key, struct error *err);
+/* STATUS_NOT_FOUND. *key: the new first key, stored as wrapping_keys say. */
+MUST_USE enum status account_calls_rotate(struct pg *pg, const struct wrapping_keys *wrapping_keys,
+    struct str name, struct arena *arena, struct account_key *key, struct error *err);
+
+/*
+ * Store all keys as target says: wrapped with its first wrapping key or, if it has none, in clear. keys: what opens them. Each
+ * account is a transaction of its own. *count: the accounts whose keys were stored anew.
+ * STATUS_INVALID: some cannot be opened; none behind them has been changed. STATUS_STALE: one changed meanwhile, repeat it.
+ */
+MUST_USE enum status account_calls_rewrap(struct pg *pg, const struct wrapping_keys *keys,
+    const struct wrapping_keys *target, struct arena *arena, int64_t *count, struct error *err);
 
 /* A quota in account_calls_set_quota; others: QUOTA_OF_SETTINGS, QUOTA_NONE, numbers. */
 enum { QUOTA_AS_IT_IS = -2 };

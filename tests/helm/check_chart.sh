@@ -76,6 +76,13 @@ expect plain '0\.0\.0\.0:50051"$' 1
 expect plain 'containerPort: 50051$' 1
 expect plain 'appProtocol' 0
 
+render wrapped --set server.wrappingKey.existingSecret=wrapping
+expect plain 'TAVOLA_WRAPPING_KEY' 0
+expect wrapped 'name: TAVOLA_WRAPPING_KEY_FILE$' 1
+expect wrapped 'value: /etc/tavola/wrapping/wrapping.key$' 1
+expect wrapped 'mountPath: /etc/tavola/wrapping$' 1
+refuse --set server.wrappingKey.key=
+
 # On all addresses without TLS: only where a value says so by its name.
 tls=
 refuse

@@ -157,6 +157,7 @@ securityContext:
 {{- end -}}
 {{- if eq .part "server" -}}
 {{- with .Values.server.tls.existingSecret }}{{ $_ := set $files "tls" . }}{{ end -}}
+{{- with .Values.server.wrappingKey.existingSecret }}{{ $_ := set $files "wrapping" . }}{{ end -}}
 {{- end -}}
 {{- toJson $files -}}
 {{- end }}

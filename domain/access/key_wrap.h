@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * key_wrap.h - account keys as they are stored: in clear, or encrypted ("wrapped") with a wrapping key that is not in the
+ * database.
+ *
+ * Pure. A wrapped key is bound to the name of its account, so that it is of no use in another account's row. It names the
+ * wrapping key with which it was made; a program has up to MAX_WRAPPING_KEYS, of which the first wraps and all unwrap: so a wrapping
+ * key is replaced without a gap.
+ *
+ *   clear    the 32 bytes of the key
+ *   wrapped  version 1, id of the wrapping key (8 bytes), nonce (12), the key encrypted with AES-256-GCM (32), tag (16)
+ */
+#ifndef DOMAIN_ACCESS_KEY_WRAP_H
+#define DOMAIN_ACCESS_KEY_WRAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "domain/access/account.h"
+
+enum {
+    WRAPPING_KEY_BYTES = 32,
+    WRAPPING_ID_BYTES = 8,
+    MAX_WRAPPING_KEYS = 4,
+    WRAP_NONCE_BYTES = 12,
+    WRAPPED_KEY_BYTES = 1 + WRAPPING_ID_BYTES + WRAP_NONCE_BYTES + ACCOUNT_KEY_BYTES + 16,
+};
+
+struct wrapping_key {
+    uint8_t bytes[WRAPPING_KEY_BYTES];
+    uint8_t id[WRAPPING_ID_BYTES]; /* from a hash of the key, which it does not tell */
+};
+
+/* count 0: account keys are stored in clear. */
+struct wrapping_keys {
+    struct wrapping_key keys[MAX_WRAPPING_KEYS];
+    size_t count;
+};
+
+/*
+ * Wrapping keys from text: 64 hexadecimal digits each, with white space between them, the one that wraps first.
+ * STATUS_INVALID: anything else, or none; the message never has any of the text.
+ */
+MUST_USE enum status key_wrap_parse(struct str text, struct wrapping_keys *out, struct error *err);
+
+/* The stored form, in the arena. keys: the first wraps; none: clear. nonce: random, never used again. */
+struct str key_wrap_seal(const struct wrapping_keys *keys, struct str account, const struct account_key *key,
+    const uint8_t nonce[WRAP_NONCE_BYTES], struct arena *arena);
+
+/* Is this stored form the one that key_wrap_seal would make with these keys now? */
+bool key_wrap_is_current(const struct wrapping_keys *keys, struct str stored);
+
+/*
+ * The key. account: the name of its account.
+ * STATUS_INVALID: it was wrapped with a wrapping key that is not among `keys`, or for another account, or is damaged.
+ */
+MUST_USE enum status key_wrap_open(const struct wrapping_keys *keys, struct str account, struct str stored,
+    struct account_key *out, struct error *err);
+
+#endif
