@@ -9,6 +9,10 @@
  *
  * The check of a signature costs two HMACs. Therefore the texts of genuine credentials are cached, up to a bound, while
  * the snapshot stays the same. Times, policy and address are checked for every operation.
+ *
+ * Without authentication the account devstoreaccount1 and its key, which the documentation of storage emulators publishes,
+ * stand for the account `default`: tools that sign with them are answered as by a service that checks, so that a mistake in
+ * a signature shows during development.
  */
 #ifndef SERVICE_ADMISSION_AUTHENTICATOR_H
 #define SERVICE_ADMISSION_AUTHENTICATOR_H
@@ -21,7 +25,7 @@
 struct authenticator_memory;
 
 struct authenticator {
-    bool open; /* no authentication: every caller is the account `default` with all permissions */
+    bool open; /* no authentication: a caller without a credential is the account `default` with all permissions */
     pthread_rwlock_t lock;
     struct access_snapshot *snapshot; /* NULL: the database has not been reached yet */
     int64_t generation;               /* of the snapshot, from 1 */
@@ -43,9 +47,12 @@ void authenticator_confirm(struct authenticator *authenticator, struct access_sn
 void authenticator_enter(struct authenticator *authenticator);
 void authenticator_leave(struct authenticator *authenticator);
 
+/* Whether a credential that names this account is checked: on an open server only that of devstoreaccount1. */
+bool authenticator_checks(const struct authenticator *authenticator, struct str account);
+
 /* A credential as a call presents it. */
 struct presented_credential {
-    struct str text; /* the whole credential */
+    struct str text; /* the whole credential; empty: the call has none */
     struct credential credential;
     struct call_origin origin; /* the address only if the credential names addresses */
 

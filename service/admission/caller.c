@@ -69,22 +69,37 @@ static void resolve_names(const struct caller *caller, struct operation *operati
     }
 }
 
+/* A door that knows credentials of its own reads them on an open server, too: see authenticator_checks. */
+static enum status find_credential(struct caller *caller, struct rpc_call *call, struct error *err)
+{
+    struct service *service = rpc_call_context(call);
+    struct http_call *http = http_call_of(call);
+
+    caller->presented.origin.is_encrypted = http ? http->exchange->request.is_tls : service->speaks_tls;
+    if (http && http->door->read_credential)
+        return http->door->read_credential(http, caller, err);
+    return caller->authenticator->open ? STATUS_OK : read_credential(caller, call, err);
+}
+
+/* Only on an open server: nothing was presented that is to be checked. */
+static bool is_unlimited(const struct caller *caller)
+{
+    return caller->authenticator->open && caller->presented.text.len == 0;
+}
+
 enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err)
 {
     struct service *service = rpc_call_context(call);
     struct authenticator *authenticator = &service->authenticator;
-    struct http_call *http = http_call_of(call);
     enum status status;
 
     *caller = (struct caller){ .authenticator = authenticator, .arena = rpc_call_arena(call) };
-    if (authenticator->open) {
+    TRY(find_credential(caller, call, err));
+    if (is_unlimited(caller)) {
         caller->access = access_unlimited(OPEN_ACCOUNT);
         rpc_call_authenticated(call);
         return STATUS_OK;
     }
-    caller->presented.origin.is_encrypted = http ? http->exchange->request.is_tls : service->speaks_tls;
-    TRY(http && http->door->read_credential ? http->door->read_credential(http, caller, err)
-                                            : read_credential(caller, call, err));
     if (caller->presented.credential.has_source)
         caller->presented.origin.has_address =
             network_address_of_peer(rpc_call_peer(call), &caller->presented.origin.address);
@@ -101,7 +116,7 @@ enum status caller_authorize(struct caller *caller, struct operation *operation,
 {
     enum status status;
 
-    if (caller->authenticator->open)
+    if (is_unlimited(caller))
         return access_check(&caller->access, NULL, operation, err);
     authenticator_enter(caller->authenticator);
     status = admit_caller(caller, err);

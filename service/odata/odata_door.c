@@ -12,6 +12,7 @@
 #include "domain/reason.h"
 #include "service/handlers/odata/odata_handlers.h"
 #include "service/odata/odata_call.h"
+#include "service/odata/odata_credential.h"
 #include "service/odata/odata_methods.h"
 
 enum { MAX_SECONDS = 30, US_PER_SECOND = 1000000 };
@@ -154,6 +155,7 @@ const struct http_door odata_door = {
     .methods = odata_methods,
     .method_count = ODATA_METHODS,
     .find = find_method,
+    .read_credential = odata_credential_read,
     .decode_message = check_body,
     .encode_error = encode_error,
 };

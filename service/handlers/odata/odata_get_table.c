@@ -9,6 +9,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
 {
     TRY(odata_call_format(ctx, err));
     out->kind = OPERATION_TABLE_GET;
+    out->in.tables.names_only = true;
     return odata_call_table(ctx, out, err);
 }
 

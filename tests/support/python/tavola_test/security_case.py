@@ -37,13 +37,15 @@ def result(function, *arguments, **fields):
 class SecurityCase(ServerCase):
     """A server that requires tokens; accounts acme and globex; a table People of acme with some entities."""
 
+    settings = {}  # further ones of the server
+
     @classmethod
     def setUpClass(cls):
         cls.stack = Stack()
         cls.addClassCleanup(cls.stack.close)
         cls.keys = cls.new_account("acme")
         cls.other_keys = cls.new_account("globex")
-        cls.stack.start_server(TAVOLA_AUTHENTICATION="required", TAVOLA_LOG_LEVEL="debug")
+        cls.stack.start_server(TAVOLA_AUTHENTICATION="required", TAVOLA_LOG_LEVEL="debug", **cls.settings)
         cls.client = cls.connect(token(cls.keys[0]))
         cls.client.create_table(name="People")
         for partition in "abcde":
