@@ -129,8 +129,7 @@ static enum status batch_operation_decode(
     return put_decode(&put, precondition, arena, out, err);
 }
 
-/* Put "<i>:" before the message, and the index into the metadata; the error's status is returned. */
-static enum status error_at(struct error *err, size_t index)
+enum status codec_write_error_at(struct error *err, size_t index)
 {
     char message[ERROR_MESSAGE_BYTES];
     int cut;
@@ -177,7 +176,7 @@ static enum status check_entities_once(
     (void)reason_set(err, REASON_INVALID_DUPLICATE_ROW,
         "the batch has two operations for the same entity: an entity may occur in it once");
     error_add_meta(err, "row_key", writes[twice].key.row);
-    return error_at(err, twice);
+    return codec_write_error_at(err, twice);
 }
 
 static enum status check_one_partition(const struct write *writes, size_t count, struct error *err)
@@ -188,7 +187,7 @@ static enum status check_one_partition(const struct write *writes, size_t count,
         (void)reason_set(err, REASON_COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_PARTITIONS,
             "all operations of a batch must have the partition key of the first");
         error_add_meta(err, "partition_key", writes[i].key.partition);
-        return error_at(err, i);
+        return codec_write_error_at(err, i);
     }
     return STATUS_OK;
 }
@@ -202,7 +201,16 @@ static enum status check_count(size_t count, struct error *err)
     (void)reason_set(err, REASON_INVALID_INPUT, "the batch has %zu operations, allowed are 100", count);
     error_add_meta_int(err, "limit", LIMIT_BATCH_OPERATIONS);
     error_add_meta_int(err, "actual", (int64_t)count);
-    return error_at(err, LIMIT_BATCH_OPERATIONS);
+    return codec_write_error_at(err, LIMIT_BATCH_OPERATIONS);
+}
+
+enum status codec_write_group(
+    struct write *writes, size_t count, struct arena *arena, struct operation_write *out, struct error *err)
+{
+    TRY(check_one_partition(writes, count, err));
+    TRY(check_entities_once(writes, count, arena, err));
+    *out = (struct operation_write){ .writes = writes, .count = count, .atomic = true, .is_group = true };
+    return STATUS_OK;
 }
 
 enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequest *request, struct arena *arena,
@@ -215,12 +223,9 @@ enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequest *requ
     writes = ARENA_ARRAY(arena, struct write, count);
     for (size_t i = 0; i < count; i++) {
         if (batch_operation_decode(request->operations[i], arena, &writes[i], err) != STATUS_OK)
-            return error_at(err, i);
+            return codec_write_error_at(err, i);
     }
-    TRY(check_one_partition(writes, count, err));
-    TRY(check_entities_once(writes, count, arena, err));
-    *out = (struct operation_write){ .writes = writes, .count = count, .atomic = true, .is_group = true };
-    return STATUS_OK;
+    return codec_write_group(writes, count, arena, out, err);
 }
 
 void codec_write_operation(struct operation *operation, const struct write *write)

@@ -31,6 +31,16 @@ MUST_USE enum status codec_write_condition_decode(const Tavola__V1__Precondition
 MUST_USE enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequest *request,
     struct arena *arena, struct operation_write *out, struct error *err);
 
+/*
+ * The same for writes that were decoded in another way, 1 to LIMIT_BATCH_OPERATIONS of them: of one partition, each entity
+ * once. arena: for sorting them.
+ */
+MUST_USE enum status codec_write_group(
+    struct write *writes, size_t count, struct arena *arena, struct operation_write *out, struct error *err);
+
+/* Put "<index>:" before the message of an error, and operation_index into its metadata. Returns the error's status. */
+enum status codec_write_error_at(struct error *err, size_t index);
+
 /* Fill an operation with one atomic write. */
 void codec_write_operation(struct operation *operation, const struct write *write);
 

@@ -158,8 +158,9 @@ static enum status decode(struct operation_call *state, struct error *err)
     TRY(state->method->decode(&state->ctx, operation, err));
     if (state->ctx.is_answered)
         return hold_memory(state, err);
-    assert(operation_kind_facts(operation->kind)->scope ==
-               operation_kind_facts(state->method->operation)->scope &&
+    assert((operation_kind_facts(operation->kind)->scope ==
+                   operation_kind_facts(state->method->operation)->scope ||
+               (state->method->may_get && operation->kind == OPERATION_GET)) &&
            "the method table says what the method needs");
     if (audit_target_is_recorded(operation))
         operation->audit =

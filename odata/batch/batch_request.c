@@ -6,6 +6,7 @@
 
 #include <strings.h>
 
+#include "api/codec_write.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "odata/batch/multipart.h"
@@ -85,8 +86,7 @@ static enum status refuse_number(struct error *err)
 {
     reason_set(err, REASON_INVALID_INPUT,
         "The batch request operation exceeds the maximum %d changes per change set.", LIMIT_BATCH_OPERATIONS);
-    error_add_meta_int(err, "operation_index", LIMIT_BATCH_OPERATIONS - 1);
-    return STATUS_INVALID;
+    return codec_write_error_at(err, LIMIT_BATCH_OPERATIONS - 1);
 }
 
 static enum status read_change_set(

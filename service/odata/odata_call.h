@@ -16,6 +16,8 @@
 
 enum { ODATA_REQUEST_ID_BYTES = 36 };
 
+struct odata_batch;
+
 struct odata_call {
     struct odata_target target;
     enum odata_action action;
@@ -23,6 +25,7 @@ struct odata_call {
     struct odata_view view;                      /* table and selection: set by the handler */
     struct odata_writer writer;                  /* of queries */
     struct error *refused;                       /* why the request cannot be a call; NULL: it is one */
+    struct odata_batch *batch;                   /* of $batch, from decode on: odata_batch.h */
     bool is_empty;                               /* of queries: $top=0 asks for nothing but the headers */
     char request_id[ODATA_REQUEST_ID_BYTES + 1]; /* a Guid, for the reply's headers and errors */
 };

@@ -11,6 +11,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "service/handlers/odata/odata_handlers.h"
+#include "service/odata/odata_batch.h"
 #include "service/odata/odata_call.h"
 #include "service/odata/odata_credential.h"
 #include "service/odata/odata_methods.h"
@@ -91,7 +92,7 @@ static void set_base(const struct http_call *http, struct odata_call *call)
     call->view.account = call->target.account;
 }
 
-static enum status read_request(struct http_call *http, struct odata_call *call, struct error *err)
+enum status odata_door_read_request(struct http_call *http, struct odata_call *call, struct error *err)
 {
     const struct http_request *request = &http->exchange->request;
     struct odata_verb verb = verb_of(request);
@@ -123,7 +124,7 @@ static enum http_found find_method(struct http_call *http)
     call->action = ODATA_ACTION_COUNT;
     call->view.level = ODATA_LEVEL_MINIMAL;
     http->door_state = call;
-    if (read_request(http, call, err) != STATUS_OK) {
+    if (odata_door_read_request(http, call, err) != STATUS_OK) {
         call->refused = err;
         http->method = &odata_unknown_method;
     }
@@ -147,7 +148,8 @@ static void encode_error(
     struct http_call *http, const struct error *err, const struct entity *conflict, struct buf *out)
 {
     (void)conflict;
-    odata_call_write_error(http, err, out);
+    if (!odata_batch_write_error(http, err, out))
+        odata_call_write_error(http, err, out);
 }
 
 const struct http_door odata_door = {

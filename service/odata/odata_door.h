@@ -5,8 +5,15 @@
 #ifndef SERVICE_ODATA_ODATA_DOOR_H
 #define SERVICE_ODATA_ODATA_DOOR_H
 
-#include "service/http/door.h"
+#include "service/odata/odata_call.h"
 
 extern const struct http_door odata_door;
+
+/*
+ * Read URL, verb and headers of the request of http->exchange: fills *call and http->method. Errors: what is wrong with
+ * them, in the form of odata_error.h.
+ */
+MUST_USE enum status odata_door_read_request(
+    struct http_call *http, struct odata_call *call, struct error *err);
 
 #endif

@@ -17,13 +17,14 @@ const struct method *const odata_methods[] = {
     &odata_replace_entity_method,
     &odata_merge_entity_method,
     &odata_delete_entity_method,
+    &odata_execute_batch_method,
     &odata_unknown_method,
 };
 
 static const enum odata_action actions[] = {
     ODATA_ACTION_QUERY_TABLES, ODATA_ACTION_GET_TABLE, ODATA_ACTION_CREATE_TABLE, ODATA_ACTION_DELETE_TABLE,
     ODATA_ACTION_QUERY_ENTITIES, ODATA_ACTION_GET_ENTITY, ODATA_ACTION_INSERT_ENTITY,
-    ODATA_ACTION_REPLACE_ENTITY, ODATA_ACTION_MERGE_ENTITY, ODATA_ACTION_DELETE_ENTITY,
+    ODATA_ACTION_REPLACE_ENTITY, ODATA_ACTION_MERGE_ENTITY, ODATA_ACTION_DELETE_ENTITY, ODATA_ACTION_BATCH,
     ODATA_ACTION_COUNT, /* none */
 };
 

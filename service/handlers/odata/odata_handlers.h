@@ -17,6 +17,7 @@ extern const struct method odata_insert_entity_method;
 extern const struct method odata_replace_entity_method;
 extern const struct method odata_merge_entity_method;
 extern const struct method odata_delete_entity_method;
+extern const struct method odata_execute_batch_method;
 extern const struct method odata_unknown_method; /* of requests that are none of these */
 
 #endif

@@ -231,7 +231,7 @@ START_TEST(a_change_set_has_a_hundred_operations)
     ck_assert_uint_eq(request.count, 100);
     ck_assert_int_eq(batch_request_read(str_of(TYPE), many(101), &arena, &request, &err), STATUS_INVALID);
     ck_assert_str_eq(
-        err.message, "The batch request operation exceeds the maximum 100 changes per change set.");
+        err.message, "99:The batch request operation exceeds the maximum 100 changes per change set.");
     ck_assert_str_eq(err.meta[0].key, "operation_index");
     ck_assert_str_eq(err.meta[0].value, "99");
 }
