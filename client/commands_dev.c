@@ -13,6 +13,7 @@
 #include "client/dev/stack.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:50051"
+#define DEFAULT_HTTP_LISTEN "127.0.0.1:10002" /* that of emulators of Azure Tables */
 
 enum { COMMAND_STOP_TIMEOUT_MS = 30000, WATCH_MS = 1000, HOLDER_BYTES = 1024 };
 
@@ -68,7 +69,7 @@ static bool has_fixed_port(const char *name, const char *address)
 /* Settings that a private stack cannot use are refused, not ignored. */
 static bool check_settings(const struct client_config *config, const char *listen)
 {
-    const char *health = getenv("TAVOLA_HEALTH_LISTEN");
+    const char *health = getenv("TAVOLA_HEALTH_LISTEN"), *http = getenv("TAVOLA_HTTP_LISTEN");
 
     if (config->postgres || config->redis) {
         fprintf(stderr,
@@ -78,6 +79,7 @@ static bool check_settings(const struct client_config *config, const char *liste
         return false;
     }
     return has_fixed_port("TAVOLA_LISTEN", listen) &&
+           (!http || !*http || has_fixed_port("TAVOLA_HTTP_LISTEN", http)) &&
            (!health || !*health || has_fixed_port("TAVOLA_HEALTH_LISTEN", health));
 }
 
@@ -90,6 +92,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
         .postgres_settings = settings,
         .postgres_setting_count = ARRAY_LEN(settings),
         .listen = listen && *listen ? listen : DEFAULT_LISTEN,
+        .http_listen = listen && *listen ? NULL : DEFAULT_HTTP_LISTEN,
         .with_server = true,
         .with_worker = true,
         .talks = true,

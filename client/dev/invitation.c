@@ -8,6 +8,10 @@
 #include <string.h>
 
 #define BUF_CURL "npx -y @bufbuild/buf curl --protocol grpc"
+/* The account and key that every emulator of Azure Tables has: they are public. */
+#define EMULATOR_ACCOUNT "devstoreaccount1"
+#define EMULATOR_KEY                                                                                         \
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 #define CREATE_TABLE "/tavola.v1.TableService/CreateTable"
 
 /* The files that a caller of this stack names; names of no files where our own settings do not have them. */
@@ -82,6 +86,19 @@ static void print_python(const struct stack *stack)
     printf("   (Debian: python3-grpcio)\n");
 }
 
+/* What an SDK of Azure Tables is given to reach the stack. */
+static void print_connection_string(const struct stack *stack, bool asks)
+{
+    if (!stack->http || strncmp(stack->http, "unix:", 5) == 0)
+        return;
+    if (asks)
+        printf("  Azure Tables SDKs  TableEndpoint=http://%s/ACCOUNT\n", stack->http);
+    else
+        printf("  Azure Tables SDKs  DefaultEndpointsProtocol=http;AccountName=" EMULATOR_ACCOUNT
+               ";AccountKey=" EMULATOR_KEY ";TableEndpoint=http://%s/" EMULATOR_ACCOUNT ";\n",
+            stack->http);
+}
+
 static void print_names(const struct stack *stack)
 {
     const struct client_config *client = stack->options->client;
@@ -123,6 +140,7 @@ void invitation_print(const struct stack *stack)
     print_first_steps(stack);
     print_buf(stack, asks);
     print_python(stack);
+    print_connection_string(stack, asks);
     print_names(stack);
     printf("  logs               %s\n\n", stack->folder.log);
     printf("Ctrl-C stops everything; the data stays.\n");

@@ -144,6 +144,7 @@ static enum status start_program(
         { "TAVOLA_POSTGRES", stack->postgres },
         { "TAVOLA_REDIS", stack->redis },
         { "TAVOLA_LISTEN", stack->target ? stack->target : "" },
+        { "TAVOLA_HTTP_LISTEN", stack->http ? stack->http : "" },
         { "TAVOLA_AUTHENTICATION", stack->authentication },
         { "TAVOLA_HEALTH_LISTEN", stack->health },
     };
@@ -183,6 +184,30 @@ static const char *choose_health(const struct stack *stack)
         "TAVOLA_HEALTH_LISTEN", arena_format(stack->arena, "unix:%s/health", stack->folder.run).data);
 }
 
+static enum status refuse_taken(const char *setting, const char *address, struct error *err)
+{
+    return error_set(err, STATUS_UNAVAILABLE,
+        "another program serves on %s already: set %s to another address", address, setting);
+}
+
+/* The usual address, for which no setting asks, may be in use by another program. */
+static enum status choose_http(struct stack *stack, struct error *err)
+{
+    const char *usual = stack->options->http_listen, *set = setting_or("TAVOLA_HTTP_LISTEN", NULL);
+
+    stack->http = set;
+    if (set && servers_is_taken(set))
+        return refuse_taken("TAVOLA_HTTP_LISTEN", set, err);
+    if (set || !usual || stack->transport != TRANSPORT_PLAIN || strcmp(stack->authentication, "none") != 0)
+        return STATUS_OK;
+    if (!servers_is_taken(usual))
+        stack->http = usual;
+    else
+        print_progress(stack,
+            "nothing over HTTP: another program serves on %s, and TAVOLA_HTTP_LISTEN is not set", usual);
+    return STATUS_OK;
+}
+
 /* Before anything is started: the others would only be stopped again. */
 static enum status choose_target(struct stack *stack, struct error *err)
 {
@@ -193,9 +218,8 @@ static enum status choose_target(struct stack *stack, struct error *err)
     stack->transport = chosen_transport();
     stack->health = choose_health(stack);
     if (servers_is_taken(stack->target))
-        return error_set(err, STATUS_UNAVAILABLE,
-            "another program serves on %s already: set TAVOLA_LISTEN to another address", stack->target);
-    return STATUS_OK;
+        return refuse_taken("TAVOLA_LISTEN", stack->target, err);
+    return choose_http(stack, err);
 }
 
 /* The server is as it was asked to be, so a client's settings that do not fit are told and stop nothing. */

@@ -24,7 +24,9 @@ struct stack_options {
     const char *const *postgres_settings; /* "NAME=VALUE" */
     size_t postgres_setting_count;
     const char *listen; /* where the server serves; NULL: on a socket in the stack's folder */
-    bool with_server;   /* these two need the schema, so it is migrated for them */
+    const char *
+        http_listen; /* where it serves HTTP, if the environment says nothing else and the address is free; NULL: nowhere */
+    bool with_server; /* these two need the schema, so it is migrated for them */
     bool with_worker;
     const struct client_config *client; /* what its user talks TLS with: ca, certificate, key */
     bool talks;                         /* say what is going on, on standard output */
@@ -39,6 +41,7 @@ struct stack {
     const char *postgres; /* TAVOLA_POSTGRES */
     const char *redis;    /* TAVOLA_REDIS */
     const char *target;   /* where the server answers; NULL without one */
+    const char *http;     /* where it answers over HTTP; NULL: nowhere */
     const char *health;   /* where it answers about its health in plain text: target, unless that is TLS */
     enum transport transport;
     const char

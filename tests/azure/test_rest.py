@@ -8,7 +8,7 @@ import re
 import socket
 import unittest
 
-from tavola_test.stack import Stack
+from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
 
 BASE = "/devstoreaccount1"
@@ -51,6 +51,7 @@ class Rest(unittest.TestCase):
         cls.stack = Stack()
         cls.addClassCleanup(cls.stack.close)
         cls.http = os.path.join(cls.stack.folder, "http")
+        cls.stack.start_worker()
         cls.stack.start_server(TAVOLA_HTTP_LISTEN="unix:" + cls.http, TAVOLA_AZURE_REQUEST_IDS="on")
         wait_for("the door", lambda: cls.stack.accepts("unix:" + cls.http))
 
@@ -329,6 +330,23 @@ class Rest(unittest.TestCase):
         self.assertEqual(entity.text, '{"A":1,"B":null}')
 
     # ---- Tavola's own
+
+    def test_an_index_is_a_table(self):
+        for n in range(4):
+            self.insert(f"r{n}", City="Paris" if n % 2 else "Rome", N=n)
+        with self.stack.connect() as caller:
+            key_part = [{"property": "City"}]
+            caller.create_index(index={"name": "byCity", "table": self.table, "shape": 1, "place": 2, "partition_key": key_part})
+            wait_ready(caller, "byCity")
+        found = self.send("GET", "/byCity()?$filter=PartitionKey%20eq%20'Paris'", Accept="application/json;odata=nometadata")
+        self.assertEqual([item["N"] for item in found.json()["value"]], [1, 3])
+        self.assertEqual(found.json()["value"][0]["$SourceRowKey"], "r1")
+        self.assertEqual(found.headers["x-tavola-access-path"], "PARTITION_SCAN")
+        self.assertIn("byCity", [item["TableName"] for item in self.send("GET", "/Tables").json()["value"]])
+        self.refused(self.send("POST", "/byCity", {"PartitionKey": "p", "RowKey": "r"}), 409, "IndexOwned")
+        self.refused(self.send("DELETE", "/Tables('byCity')"), 409, "IndexOwned")
+        written = self.insert("r4", City="Paris")
+        self.assertTrue(written.headers["x-tavola-consistency-token"])
 
     def test_a_request_that_is_sent_again_is_not_done_again(self):
         first = self.send("POST", f"/{self.table}", {"PartitionKey": "p", "RowKey": "once"}, x_ms_client_request_id="once-1")

@@ -33,10 +33,18 @@ wait_for() {
 
 start_run() {
     : >"$work/out" # not the invitation of the run before
-    TAVOLA_DEV_DATA=$work/data TAVOLA_LISTEN=unix:$work/server "$tavola" dev run >"$work/out" 2>&1 &
+    TAVOLA_DEV_DATA=$work/data TAVOLA_LISTEN=unix:$work/server TAVOLA_HTTP_LISTEN=$http "$tavola" dev run \
+        >"$work/out" 2>&1 &
     supervisor=$!
     wait_for grep -q 'Ctrl-C stops everything' "$work/out"
 }
+
+# An address that was free a moment ago.
+free_address() {
+    python3 -c 'import socket; one = socket.socket(); one.bind(("127.0.0.1", 0)); print("127.0.0.1:%d" % one.getsockname()[1])'
+}
+
+http=$(free_address)
 
 database() { # SQL
     psql -XAtq "host=$(sed -n 's/^postgres host=\([^ ]*\) .*/\1/p' "$work/data/lock") user=postgres dbname=tavola" -c "$1"
@@ -58,6 +66,12 @@ TMPDIR=$work/tmp "$tavola" dev exec -- sh -c 'kill -KILL $$' || code=$?
 # A kept stack: held against a second one, killed, started again with its data.
 start_run
 TAVOLA_TARGET=unix:$work/server "$tavola" health >/dev/null || fail "the server does not serve"
+grep -q "TableEndpoint=http://$http/devstoreaccount1;" "$work/out" || fail "no connection string for SDKs of Azure Tables"
+python3 -c 'import sys, urllib.request; urllib.request.urlopen("http://%s/devstoreaccount1/Tables" % sys.argv[1])' "$http" ||
+    fail "nothing answers at the address of the connection string"
+code=0
+TAVOLA_DEV_DATA=$work/other TAVOLA_LISTEN=unix:$work/server2 TAVOLA_HTTP_LISTEN=$http "$tavola" dev run >"$work/fourth" 2>&1 || code=$?
+[ "$code" = 1 ] && grep -q "set TAVOLA_HTTP_LISTEN to another address" "$work/fourth" || fail "an address for HTTP that is taken is not named"
 if TAVOLA_DEV_DATA=$work/data "$tavola" dev run >"$work/second" 2>&1; then
     fail "a second stack started in the same folder"
 fi

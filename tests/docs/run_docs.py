@@ -4,7 +4,7 @@
 A page has a shell and a private stack of its own, made by `tavola dev run` on a free port with an empty folder for data;
 pages that continue another run behind it, in its shell. The shell stands in a folder that looks like the repository, finds
 the programs in PATH, and has TAVOLA_TARGET, and TAVOLA_POSTGRES for the commands of administrators. Where a page says
-127.0.0.1:50051, the address that a reader has, the stack's address is used. sessions.py says how pages are read.
+127.0.0.1:50051 or :10002, the addresses that a reader has, the stack's are used. sessions.py says how pages are read.
 
 usage: run_docs.py ROOT BIN_FOLDER TOOLS_FOLDER [PAGE...]
 """
@@ -24,6 +24,7 @@ import time
 import sessions
 
 READER_ADDRESS = "127.0.0.1:50051"
+READER_HTTP_ADDRESS = "127.0.0.1:10002"
 COMMAND_SECONDS = 60
 START_SECONDS = 60
 MARK = "\x01end of command\x01"
@@ -46,9 +47,9 @@ class Stack:
 
     def __init__(self, programs, folder, settings):
         self.data, self.log, self.tavola = folder / "data", folder / "stack.log", programs / "tavola"
-        self.address = free_address()
+        self.address, self.http_address = free_address(), free_address()
         self.environment = system_environment() | settings
-        self.environment |= {"TAVOLA_DEV_DATA": str(self.data), "TAVOLA_LISTEN": self.address}
+        self.environment |= {"TAVOLA_DEV_DATA": str(self.data), "TAVOLA_LISTEN": self.address, "TAVOLA_HTTP_LISTEN": self.http_address}
         with open(self.log, "wb") as out:
             self.process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", self.tavola, "dev", "run"], stdout=out,
                                             stderr=out, stdin=subprocess.DEVNULL, env=self.environment)
@@ -81,7 +82,8 @@ class Shell:
                 (home / entry.name).symlink_to(entry)
         (home / "build").mkdir()
         (home / "build/bin").symlink_to(programs)
-        self.address, self.file = stack.address, folder / "command"
+        self.addresses = {READER_ADDRESS: stack.address, READER_HTTP_ADDRESS: stack.http_address}
+        self.file = folder / "command"
         environment = system_environment() | {
             "PATH": f"{programs}:{os.environ['PATH']}",
             "TAVOLA_TARGET": stack.address,
@@ -92,7 +94,9 @@ class Shell:
 
     def run(self, text):
         """(the output, the exit code); the code is None if the command did not end in time."""
-        self.file.write_text(text.replace(READER_ADDRESS, self.address) + "\n")
+        for said, used in self.addresses.items():
+            text = text.replace(said, used)
+        self.file.write_text(text + "\n")
         self.process.stdin.write(f". '{self.file}' </dev/null; printf '{MARK}%d\\n' $?\n".encode())
         self.process.stdin.flush()
         deadline, printed = time.monotonic() + COMMAND_SECONDS, b""
@@ -104,7 +108,10 @@ class Shell:
                 return printed.decode(errors="replace"), None
             printed += more
         code = int(end.search(printed)[1])
-        return end.sub(b"", printed).decode(errors="replace").replace(self.address, READER_ADDRESS), code
+        shown = end.sub(b"", printed).decode(errors="replace")
+        for said, used in self.addresses.items():
+            shown = shown.replace(used, said)
+        return shown, code
 
     def close(self):
         with contextlib.suppress(ProcessLookupError):

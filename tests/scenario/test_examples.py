@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 
+from tavola_test.ports import free_port
 from tavola_test.processes import program_environment
 from tavola_test.settings import SOURCE
 from tavola_test.stack import Stack
@@ -37,6 +38,13 @@ class Examples(unittest.TestCase):
             self.assertEqual(self.run_example("reason.py", "people", stack.target).stdout, "found\n")
             self.assertEqual(self.run_example("reason.py", "nosuch", stack.target).stdout,
                              "NOT_FOUND TABLE_NOT_FOUND {'table': 'nosuch'}\n")
+
+    def test_azure_rest(self):
+        port = free_port()
+        with Stack(redis=False) as stack:
+            stack.start_server(TAVOLA_HTTP_LISTEN=f"127.0.0.1:{port}")
+            said = self.run_example("azure_rest.py", f"http://127.0.0.1:{port}/devstoreaccount1").stdout
+        self.assertEqual(said, "412 UpdateConditionNotSatisfied\nGrace 37\nO'Neil 50\n")
 
     def test_patterns(self):
         """Each example finds its entities through its index; docs_commands compares its whole output with its page."""
