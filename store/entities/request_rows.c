@@ -21,30 +21,32 @@ static struct request key_of(const struct operation *operation)
     return (struct request){ .account = operation->account, .id = operation->in.write.request_id };
 }
 
-void request_rows_add(struct requests *requests, const struct operation *operation)
+bool request_rows_add(struct requests *requests, const struct operation *operation)
 {
     struct request *item;
 
     if (operation->in.write.request_id.len == 0)
-        return;
+        return true;
     item = &requests->items[requests->count++];
     *item = key_of(operation);
     item->bucket = entity_key_bucket(0, item->id);
     if (operation->in.write.id_scope_bytes > 0)
         item->unscoped = str_of_bytes(item->id.data, item->id.len - operation->in.write.id_scope_bytes);
+    return item->unscoped.len == 0;
 }
 
-void request_rows_sort(struct requests *requests)
+bool request_rows_sort(struct requests *requests)
 {
-    size_t kept = 0;
+    size_t kept = 0, operations = requests->count;
 
     if (requests->count == 0)
-        return;
+        return true;
     qsort(requests->items, requests->count, sizeof(requests->items[0]), compare);
     for (size_t i = 1; i < requests->count; i++)
         if (compare(&requests->items[kept], &requests->items[i]) != 0)
             requests->items[++kept] = requests->items[i];
     requests->count = kept + 1;
+    return requests->count == operations;
 }
 
 struct request *request_rows_find(const struct requests *requests, const struct operation *operation)

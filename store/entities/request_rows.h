@@ -27,9 +27,12 @@ struct requests {
     size_t count;
 };
 
-/* An id; the items are sorted and united by request_rows_sort. */
-void request_rows_add(struct requests *requests, const struct operation *operation);
-void request_rows_sort(struct requests *requests);
+/*
+ * An id; the items are sorted and united by request_rows_sort. false: the records must be read, since the request may be recorded
+ * under an id without a scope, or since operations have the same id.
+ */
+bool request_rows_add(struct requests *requests, const struct operation *operation);
+bool request_rows_sort(struct requests *requests);
 
 /* The operation's item; NULL: it has no id. */
 struct request *request_rows_find(const struct requests *requests, const struct operation *operation);

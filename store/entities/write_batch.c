@@ -25,6 +25,7 @@
 
 enum {
     MAX_ATTEMPTS = 4,
+    REPEATS_US = 1000000, /* how long after a repeated request records are read before anything is written */
     MAX_READ_BYTES = 32 << 20, /* of stored properties, for the writes of several callers */
 };
 
@@ -377,7 +378,8 @@ static enum status run_planned(
 
 /* ---- the blind path ---- */
 
-static enum status send_blind(struct session *session, const struct write_set *set, struct error *err)
+/* BEGIN, fence, and the upserts. */
+static enum status send_upserts(struct session *session, const struct write_set *set, struct error *err)
 {
     struct key_arrays keys;
     struct pg_array ts, properties;
@@ -402,7 +404,12 @@ static enum status send_blind(struct session *session, const struct write_set *s
     pg_add_array(&params, &properties);
     pg_add_int8(&params, session->catalogue->floor);
     pg_add_int8(&params, session->catalogue->version);
-    TRY(pg_send(&session->pg, &sql_entity_upsert_blind, &params, err));
+    return pg_send(&session->pg, &sql_entity_upsert_blind, &params, err);
+}
+
+static enum status send_blind(struct session *session, const struct write_set *set, struct error *err)
+{
+    TRY(send_upserts(session, set, err));
     FAILPOINT_TRY("write.before_blind_commit", err);
     return session_send_guarded_commit(session, err);
 }
@@ -441,6 +448,14 @@ static enum status lost_etag(struct error *err)
 
 enum upsert_column { UPSERT_VERSION, UPSERT_TS };
 
+static void fill_written(struct write_set *set, const PGresult *written)
+{
+    for (size_t i = 0; i < set->row_count; i++) {
+        set->rows[i].now.version = pg_int8(written, (int)i, UPSERT_VERSION);
+        set->rows[i].now.ts = pg_int8(written, (int)i, UPSERT_TS);
+    }
+}
+
 static enum status run_blind(struct session *session, struct write_set *set, struct error *err)
 {
     struct error failure = { 0 };
@@ -467,10 +482,7 @@ static enum status run_blind(struct session *session, struct write_set *set, str
         return status;
     }
     TRY(committed);
-    for (size_t i = 0; i < set->row_count; i++) {
-        set->rows[i].now.version = pg_int8(written, (int)i, UPSERT_VERSION);
-        set->rows[i].now.ts = pg_int8(written, (int)i, UPSERT_TS);
-    }
+    fill_written(set, written);
     return STATUS_OK;
 }
 
@@ -513,6 +525,44 @@ static void answer_blind(const struct write_set *set)
     }
 }
 
+/* The upserts have their outcomes, and are on their way to be committed: so are the records of the requests. */
+static void note_requests(const struct write_set *set, struct arena *arena)
+{
+    for (size_t i = 0; i < set->planned_count; i++) {
+        const struct planned *planned = &set->planned[i];
+        struct request *request = request_rows_find(&set->requests, planned->operation);
+
+        if (request)
+            request_rows_note(request, planned->operation,
+                request_record_digest(planned->operation, planned->rows[0]->table->table_id, arena), arena);
+    }
+}
+
+/*
+ * With ids of requests: the records hold what the upserts return, so they follow in a second flight. They are not read: where one is
+ * there already its key refuses the transaction (guard G5).
+ */
+static enum status run_blind_requests(struct session *session, struct write_set *set, struct error *err)
+{
+    PG_RESULT written = NULL;
+
+    TRY(send_upserts(session, set, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &written, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(written) == 0)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    fill_written(set, written);
+    answer_blind(set);
+    note_requests(set, &session->arena);
+    TRY(request_rows_send_insert(session, &set->requests, err));
+    FAILPOINT_TRY("write.before_request_commit", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, err);
+}
+
 /* ---- attempts ---- */
 
 /* A batch as a unit of work. */
@@ -520,6 +570,20 @@ struct batch_unit {
     struct operation *batch;
     const struct commit_observer *observer;
 };
+
+/* Whether records of requests need not be read: few requests are repeats. */
+static bool expects_no_repeat(const struct session *session)
+{
+    return session->repeat_us == 0 || clock_monotonic_us() - session->repeat_us > REPEATS_US;
+}
+
+/* A request is in the batch whose record is stored: that is read before anything is written, from now on for a while. */
+static enum status note_repeat(struct session *session, enum status status, const struct error *err)
+{
+    if (status != STATUS_OK && pg_is_duplicate_key(err))
+        session->repeat_us = clock_monotonic_us();
+    return status;
+}
 
 static enum status attempt(struct session *session, void *context, struct error *err)
 {
@@ -530,11 +594,15 @@ static enum status attempt(struct session *session, void *context, struct error 
     write_set_build(&set, session, unit->batch);
     if (set.planned_count == 0)
         return session_confirm(session, operation_times_latest_us(unit->batch), err);
-    if (!set.is_blind)
+    if (!set.is_blind || (set.requests.count > 0 && !expects_no_repeat(session)))
         return run_planned(session, &set, unit->observer, err);
-    TRY(run_blind(session, &set, err));
+    if (set.requests.count > 0) {
+        TRY(note_repeat(session, run_blind_requests(session, &set, err), err));
+    } else {
+        TRY(run_blind(session, &set, err));
+        answer_blind(&set);
+    }
     FAILPOINT("write.after_blind_commit");
-    answer_blind(&set);
     return STATUS_OK;
 }
 

@@ -64,8 +64,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
         }
         *planned = (struct planned){ operation, ARENA_ARRAY(arena, struct plan_row *, in->count) };
         set->planned_count++;
-        request_rows_add(&set->requests, operation);
-        set->is_blind = set->is_blind && in->request_id.len == 0;
+        set->is_blind = request_rows_add(&set->requests, operation) && set->is_blind;
         for (size_t i = 0; i < in->count; i++) {
             const struct write *write = &in->writes[i];
 
@@ -146,7 +145,7 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
     count = refer(set, session, batch, references, arena);
     qsort(references, count, sizeof(references[0]), by_key_then_arrival);
     unite(set, references, count, clock, arena);
-    request_rows_sort(&set->requests);
+    set->is_blind = request_rows_sort(&set->requests) && set->is_blind;
 }
 
 /* ---- what is left open ---- */

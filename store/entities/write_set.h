@@ -25,7 +25,7 @@ struct write_set {
     struct requests requests;
     /* Of the intents to come: rows[i] has ids.first + i; set once the rows are locked. */
     struct intent_block ids;
-    /* All are unconditional upserts without a request_id, no indexes and no feed, each key once. */
+    /* All are unconditional upserts, no indexes and no feed, each key and each request_id once. */
     bool is_blind;
     struct unique_owners *owners; /* NULL: no table of the rows has a unique index */
     bool has_states;              /* some rows have a strong_state */

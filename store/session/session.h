@@ -43,6 +43,7 @@ struct session {
     int64_t resolve_limit_us; /* how long a lost COMMIT may be asked for */
     int64_t fence_limit_us;   /* how long a change of the catalogue waits for open writers */
     int64_t stalled_ms;       /* what stands still for so long in that wait is ended: stalled_sessions.h */
+    int64_t repeat_us;        /* when a write turned out to be recorded already; 0: never */
     int64_t snapshot_us;      /* when session_begin_snapshot was called last */
     int64_t asked_us;         /* when the catalogue's version was asked for last */
     int64_t confirmed_us;     /* the database had this catalogue at this time or later (clock_monotonic_us) */

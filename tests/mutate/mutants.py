@@ -54,6 +54,12 @@ MUTANTS = [
      "test_store", "requests",
      ["servers_that_race_for_one_request_do_it_once", "servers_that_race_for_one_id_do_not_share_it"]),
 
+    # Upserts that read no record rely on its key.
+    ("G5", [("store/entities/sql/request_insert.sql", "$4::bytea[], $5::bytea[])", "$4::bytea[], $5::bytea[]) on conflict do nothing")],
+     "test_store", "requests",
+     ["a_repeat_among_upserts_changes_nothing", "servers_that_race_for_one_request_do_it_once",
+      "servers_that_race_for_one_id_do_not_share_it"]),
+
     ("G6", [("store/session/sql/marker_resolve.sql",
              "insert into commit_markers (bucket, connection_id, number) values (0, $1::int8, $2::int8) on conflict do nothing returning number)",
              "select $2::int8 as number where not exists (select from commit_markers where connection_id = $1::int8 and number = $2::int8))")],
