@@ -4,7 +4,8 @@
  *
  *            read wished                 all of the body          reply, send or end wished           completed
  *   BEGUN --------------> READING ----------------------> TOLD -----------------------------> ANSWERING -----> ended
- *     '------------------------------ reply wished --------------------------------------------^
+ *     |----------------------------- reply wished --------------------------------------------^
+ *     '----- reply wished, and a small body is on its way ---> DISCARDING ---- all of it -------^
  *
  * The library calls exchange_handle when headers are there, for each part of a body, and when it may be given the reply. If the
  * owner has wished for nothing by the end of its event, the connection is suspended, and the library calls again once it
@@ -26,7 +27,11 @@
 #include "http/server_parts.h"
 
 /* So much more of a body that is too large is read, for its client to see the reply. */
-enum { DISCARDED_BYTES = 1024 * 1024 };
+enum {
+    DISCARDED_BYTES = 1024 * 1024,
+    /* A body of so few bytes is read even if the reply is known: closing the connection before could lose the reply. */
+    AWAITED_BYTES = 64 * 1024,
+};
 
 /* ---- the request ---- */
 
@@ -263,7 +268,7 @@ void exchange_tell_gone(struct exchange *exchange, enum http_absence absence)
 
     if (exchange_is_over(exchange) || exchange->told_gone)
         return;
-    exchange->told_gone = absence != HTTP_HALF_CLOSED;
+    exchange->told_gone = true;
     if (events->gone)
         events->gone(&exchange->base, absence);
 }
@@ -338,10 +343,34 @@ static bool is_too_large(const struct exchange *exchange)
            length > exchange->server->options.limits.body_bytes;
 }
 
+/* The reply is known, and the client is sending a small body, or chunks. */
+static bool waits_for_body(const struct exchange *exchange, unsigned wishes)
+{
+    const struct http_request *request = &exchange->base.request;
+    uint64_t length = 0;
+
+    return exchange->state == EXCHANGE_BEGUN && (wishes & WISH_REPLY) &&
+           !http_request_has_header(request, "Expect") && read_length(request, &length) &&
+           length <= AWAITED_BYTES && (length > 0 || http_request_has_header(request, "Transfer-Encoding"));
+}
+
+static void put_back(struct exchange *exchange, unsigned wishes)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    exchange->wishes |= wishes;
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
 static enum MHD_Result go_on(struct exchange *exchange)
 {
     unsigned wishes = next_wishes(exchange);
 
+    if (waits_for_body(exchange, wishes)) {
+        put_back(exchange, wishes);
+        exchange->state = EXCHANGE_DISCARDING;
+        connection_enter(exchange->connection, CONNECTION_BODY, 0);
+        return MHD_YES;
+    }
     if (exchange->state == EXCHANGE_BEGUN && (wishes & WISH_READ) && is_too_large(exchange)) {
         exchange->state = EXCHANGE_TOLD;
         exchange->server->options.events.refused(&exchange->base, HTTP_BODY_TOO_LARGE);
@@ -399,7 +428,8 @@ static enum MHD_Result take_part(struct exchange *exchange, struct str part)
 {
     size_t max = exchange->server->options.limits.body_bytes;
 
-    if (exchange->discarded_bytes == 0 && exchange->body.len + part.len <= max) {
+    if (exchange->state == EXCHANGE_READING && exchange->discarded_bytes == 0 &&
+        exchange->body.len + part.len <= max) {
         buf_append(&exchange->body, part);
         return MHD_YES;
     }

@@ -9,6 +9,7 @@
 #include "http/server.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -26,19 +27,19 @@ enum {
     /* The library's limit leaves room for connections that were shut down and are not closed yet. */
     SPARE_CONNECTIONS = 256,
     STOP_LOOK_MS = 20,
+    URL_BYTES = 320,
     US_PER_MS = 1000,
 };
 
 /* ---- the thread ---- */
 
-/* The client of a connection that is suspended has sent its last byte, or is gone. */
-static void tell_watched(struct connection *connection, uint32_t events)
+/* The client of a connection that is suspended is gone. */
+static void tell_watched(struct connection *connection)
 {
     connection->watched = false;
     (void)epoll_ctl(connection->server->epoll, EPOLL_CTL_DEL, connection->fd, NULL);
-    if (!connection->exchange)
-        return;
-    exchange_tell_gone(connection->exchange, events & (EPOLLHUP | EPOLLERR) ? HTTP_CLOSED : HTTP_HALF_CLOSED);
+    if (connection->exchange)
+        exchange_tell_gone(connection->exchange, HTTP_CLOSED);
 }
 
 static void take_events(struct http_server *server, int wait_ms)
@@ -52,7 +53,7 @@ static void take_events(struct http_server *server, int wait_ms)
         if (events[i].data.ptr == &server->wake)
             (void)eventfd_read(server->wake, &value);
         else if (events[i].data.ptr != server)
-            tell_watched(events[i].data.ptr, events[i].events);
+            tell_watched(events[i].data.ptr);
     }
 }
 
@@ -227,6 +228,20 @@ static struct http_server *server_new(const struct http_options *options)
     return server;
 }
 
+static void log_address(const struct http_server *server)
+{
+    const char *address = server->options.listen;
+    const char *scheme = server->options.tls ? "https" : "http";
+    char url[URL_BYTES];
+
+    if (server->port == 0)
+        snprintf(url, sizeof(url), "%s", address);
+    else
+        snprintf(url, sizeof(url), "%s://%.*s:%d", scheme, (int)(strrchr(address, ':') - address), address,
+            server->port);
+    log_event(LOG_INFO, server->options.name, log_text("address", url));
+}
+
 enum status http_server_start(const struct http_options *options, struct http_server **out, struct error *err)
 {
     struct http_server *server;
@@ -241,6 +256,7 @@ enum status http_server_start(const struct http_options *options, struct http_se
         server_free(server);
         return error_set(err, STATUS_UNAVAILABLE, "cannot start the listener on %s", options->listen);
     }
+    log_address(server);
     *out = server;
     return STATUS_OK;
 }

@@ -49,9 +49,9 @@ enum http_refusal {
 
 /* Why the client gets no reply, or no whole one. */
 enum http_absence {
-    HTTP_HALF_CLOSED, /* the client has sent its last byte: it waits for the reply, or it has died */
-    HTTP_CLOSED,      /* the connection is gone */
-    HTTP_STOPPING,    /* the server stops, and its grace is over */
+    /* The connection is gone, or the client has said that it will send no more: the library closes the connection then. */
+    HTTP_CLOSED,
+    HTTP_STOPPING, /* the server stops, and its grace is over */
 };
 
 struct http_events {
@@ -60,7 +60,7 @@ struct http_events {
     void (*refused)(struct http_exchange *exchange, enum http_refusal refusal);
     /* What http_exchange_send was given has left: the next may be sent. May be NULL if nothing is ever sent. */
     void (*sent)(struct http_exchange *exchange);
-    /* HTTP_HALF_CLOSED may be followed by another absence. May be NULL. */
+    /* May be NULL. */
     void (*gone)(struct http_exchange *exchange, enum http_absence absence);
     /* May be NULL. */
     void (*ended)(struct http_exchange *exchange);

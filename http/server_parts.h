@@ -50,10 +50,11 @@ struct connection_list {
 };
 
 enum exchange_state {
-    EXCHANGE_BEGUN,     /* the owner has the headers */
-    EXCHANGE_READING,   /* the body is on its way */
-    EXCHANGE_TOLD,      /* the owner has the body */
-    EXCHANGE_ANSWERING, /* the library has the reply, or its beginning */
+    EXCHANGE_BEGUN,      /* the owner has the headers */
+    EXCHANGE_READING,    /* the body is on its way */
+    EXCHANGE_DISCARDING, /* the same, but the reply is known */
+    EXCHANGE_TOLD,       /* the owner has the body */
+    EXCHANGE_ANSWERING,  /* the library has the reply, or its beginning */
 };
 
 enum exchange_wish { WISH_READ = 1, WISH_REPLY = 2, WISH_SEND = 4, WISH_END = 8 };

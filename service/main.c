@@ -18,9 +18,11 @@
 #include "http/metrics_server.h"
 #include "rpc/coalesce.h"
 #include "service/admission/memory_guard.h"
+#include "service/connect/connect_door.h"
 #include "service/http/http_call.h"
 #include "service/methods.h"
 #include "service/odata/odata_door.h"
+#include "service/probes/health_door.h"
 #include "service/probes/listener_probe.h"
 #include "service/probes/metrics.h"
 #include "service/publisher.h"
@@ -40,7 +42,7 @@ enum {
 };
 
 /* The protocols over HTTP, in the order in which they are asked whether a request is theirs; the NULL ends the list. */
-static const struct http_door *const http_doors[] = { &odata_door, NULL };
+static const struct http_door *const http_doors[] = { &health_door, &connect_door, &odata_door, NULL };
 
 struct server {
     struct service service;
@@ -217,6 +219,7 @@ static enum status start_http(struct server *server, const struct service_config
 
     if (!config->http_listen)
         return STATUS_OK;
+    server->service.cors = (struct cors){ config->http_origins, local_address_is(config->http_listen) };
     http_call_host_init(&server->http_calls, &server->service, &server->arena);
     if (http_server_start(&options, &server->http, err) == STATUS_OK)
         return STATUS_OK;

@@ -14,6 +14,7 @@
 #include "service/admission/memory_shares.h"
 #include "service/admission/rates.h"
 #include "service/admission/recheck.h"
+#include "service/connect/cors.h"
 #include "service/probes/health.h"
 #include "service/sampling/advisor.h"
 #include "service/sampling/sampler.h"
@@ -33,6 +34,7 @@ struct service {
     const struct http_door *const
         *doors; /* of the listener for HTTP, in the order in which they are asked; NULL: none */
     size_t door_count;
+    struct cors cors; /* of the same listener */
     struct health health;
     atomic_int queues; /* the queue of a bucket is bucket % queues */
     struct authenticator authenticator;

@@ -9,6 +9,7 @@
 
 #include "odata/odata_format.h"
 #include "service/admission/memory_bound.h"
+#include "service/connect/cors.h"
 
 static const char *const authentications[] = { "required", "none", NULL };
 static const char *const switches[] = { "off", "on", NULL };
@@ -57,6 +58,16 @@ static const struct config_setting settings[] = { {
         .help =
             "on: x-ms-client-request-id of a write through the Azure Tables door is its request_id, so that "
             "a write that is sent again is not done again",
+    },
+    {
+        .name = "TAVOLA_HTTP_ORIGINS",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, http_origins),
+        .accepts = cors_origins_are_valid,
+        .allowed = CORS_ORIGINS_ALLOWED,
+        .help =
+            "pages in browsers that may call TAVOLA_HTTP_LISTEN; when not set those of this machine, if the "
+            "address is a loopback one, else none",
     },
     {
         .name = "TAVOLA_HEALTH_LISTEN",

@@ -22,6 +22,7 @@ struct service_config {
     const char *http_listen;     /* NULL: none */
     const char *azure_version;   /* x-ms-version of replies to requests without one */
     int azure_request_ids;       /* 0 or 1 */
+    const char *http_origins;    /* NULL: see service/connect/cors.h */
     const char *health_listen;   /* NULL: none */
     const char *metrics_listen;  /* NULL: none */
     const char *tls_certificate; /* NULL: plain text */

@@ -53,7 +53,7 @@ struct http_door {
 
     /*
      * Find the credential in the request and fill caller->presented, or check it and fill caller->access: see
-     * caller_identify. NULL: a bearer token in the header Authorization, as over gRPC.
+     * caller_identify; called without authentication too. NULL: a bearer token in the header Authorization, as over gRPC.
      */
     enum status (*read_credential)(struct http_call *call, struct caller *caller, struct error *err);
 

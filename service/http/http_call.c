@@ -2,14 +2,10 @@
 /*
  * http_call.c - HTTP as a transport of calls: the events of an exchange become those of a call, and what a method does to its
  * call is done to the exchange, in the form of the door.
- *
- * A client that has sent its last byte may wait for the reply, or may have been killed: both look the same. A call that is
- * answered soon goes on; a stream, or a call that waits for an event, counts as cancelled.
  */
 #include "service/http/http_call.h"
 
 #include "api/codec_error.h"
-#include "domain/operations/operation_kinds.h"
 #include "domain/reason.h"
 #include "service/methods.h"
 #include "service/service.h"
@@ -286,21 +282,13 @@ static void on_sent(struct http_exchange *exchange)
     methods_events.sent(&call->base);
 }
 
-static bool waits_long(const struct http_call *call)
-{
-    enum operation_wait wait = operation_kind_facts(call->method->operation)->wait;
-
-    return is_stream(call) || (wait != OPERATION_WAIT_NONE && wait != OPERATION_WAIT_FRESHNESS);
-}
-
 static void on_gone(struct http_exchange *exchange, enum http_absence absence)
 {
     struct http_call *call = exchange->state;
 
-    if (!call || (absence == HTTP_HALF_CLOSED && !waits_long(call)) ||
-        atomic_exchange(&call->base.cancelled, true))
-        return;
-    methods_events.cancelled(&call->base);
+    (void)absence;
+    if (call && !atomic_exchange(&call->base.cancelled, true))
+        methods_events.cancelled(&call->base);
 }
 
 static void on_ended(struct http_exchange *exchange)

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cors.c - see the header.
+ */
+#include "service/connect/cors.h"
+
+#include <string.h>
+
+enum { NO_CONTENT = 204, FORBIDDEN = 403 };
+
+static struct str trim(struct str text)
+{
+    while (text.len > 0 && text.data[0] == ' ')
+        text = str_from(text, 1);
+    while (text.len > 0 && text.data[text.len - 1] == ' ')
+        text.len--;
+    return text;
+}
+
+static bool is_origin(struct str text)
+{
+    static const char *const schemes[] = { "http://", "https://" };
+
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        struct str host = str_from(text, strlen(schemes[i]));
+
+        if (str_starts_with(text, str_of(schemes[i])) && host.len > 0 && !memchr(host.data, '/', host.len) &&
+            !memchr(host.data, ' ', host.len))
+            return true;
+    }
+    return false;
+}
+
+bool cors_origins_are_valid(const char *setting)
+{
+    struct str list = str_of(setting);
+
+    if (strcmp(setting, "*") == 0)
+        return true;
+    do {
+        if (!is_origin(trim(str_take(&list, ','))))
+            return false;
+    } while (list.len > 0);
+    return true;
+}
+
+/* "http://localhost:8080": any page that a server on this machine serves. */
+static bool is_local(struct str origin)
+{
+    static const char *const hosts[] = { "http://localhost", "http://127.0.0.1", "http://[::1]",
+        "https://localhost", "https://127.0.0.1", "https://[::1]" };
+
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        struct str rest = str_from(origin, strlen(hosts[i]));
+
+        if (str_starts_with(origin, str_of(hosts[i])) && (rest.len == 0 || rest.data[0] == ':'))
+            return true;
+    }
+    return false;
+}
+
+bool cors_allows(const struct cors *cors, struct str origin)
+{
+    struct str list = str_of(cors->origins);
+
+    if (!cors->origins)
+        return cors->allows_local && is_local(origin);
+    if (str_equal(list, STR_LITERAL("*")))
+        return true;
+    while (list.len > 0)
+        if (http_message_same_text(trim(str_take(&list, ',')), origin))
+            return true;
+    return false;
+}
+
+void cors_add_headers(const struct cors *cors, struct http_exchange *exchange)
+{
+    struct str origin = http_request_header(&exchange->request, "Origin");
+
+    if (origin.len == 0 || !cors_allows(cors, origin))
+        return;
+    http_reply_add_header(&exchange->reply, &exchange->arena, "Access-Control-Allow-Origin", origin);
+    http_reply_add_header(&exchange->reply, &exchange->arena, "Vary", STR_LITERAL("Origin"));
+    http_reply_add_header(&exchange->reply, &exchange->arena, "Access-Control-Expose-Headers",
+        STR_LITERAL("Content-Encoding, Connect-Content-Encoding"));
+}
+
+void cors_answer_preflight(const struct cors *cors, struct http_exchange *exchange)
+{
+    struct http_reply *reply = &exchange->reply;
+
+    reply->status = NO_CONTENT;
+    cors_add_headers(cors, exchange);
+    if (reply->header_count == 0) {
+        reply->status = FORBIDDEN;
+        return;
+    }
+    http_reply_add_header(
+        reply, &exchange->arena, "Access-Control-Allow-Methods", STR_LITERAL("GET, POST, OPTIONS"));
+    http_reply_add_header(reply, &exchange->arena, "Access-Control-Allow-Headers",
+        STR_LITERAL(
+            "Authorization, Content-Type, Content-Encoding, Connect-Protocol-Version, Connect-Timeout-Ms, "
+            "Connect-Content-Encoding, Connect-Accept-Encoding, X-User-Agent"));
+    http_reply_add_header(reply, &exchange->arena, "Access-Control-Max-Age", STR_LITERAL("7200"));
+}

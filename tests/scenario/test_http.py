@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods over HTTP: the Connect protocol, and what a client may do to a connection."""
+
+import base64
+import gzip
+import json
+import unittest
+import urllib.parse
+
+from tavola_test.http_client import Caller, Raw, address_of, envelope, envelopes
+from tavola_test.stack import Stack
+
+TABLE = "TableService/CreateTable"
+INSERT = "EntityService/InsertEntity"
+UPSERT = "EntityService/InsertOrReplaceEntity"
+GET = "EntityService/GetEntity"
+SCAN = "EntityService/ScanEntities"
+IMPORT = "EntityService/ImportEntities"
+QUERY = {"query": {"table": "things"}}
+KEY = {"partitionKey": "p", "rowKey": "r"}
+
+
+class HttpCase(unittest.TestCase):
+    """A server with an HTTP listener, and a table with one entity in it."""
+
+    settings = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack(redis=False)
+        cls.addClassCleanup(cls.stack.close)
+        cls.stack.start_server(TAVOLA_HTTP_LISTEN="127.0.0.1:0", **cls.settings)
+        cls.address = address_of(cls.stack)
+        caller = Caller(cls.address)
+        cls.addClassCleanup(caller.close)
+        caller.call(TABLE, {"name": "things"})
+        reply = caller.call(UPSERT, {"table": "things", "entity": {**KEY, "properties": {"a": {"stringValue": "x" * 2000}}}})
+        if reply.status != 200:
+            raise AssertionError(reply.body)
+
+    def setUp(self):
+        self.caller = Caller(self.address)
+        self.addCleanup(self.caller.close)
+
+    def get(self, **more):
+        return self.caller.call(GET, {"table": "things", "key": KEY}, **more)
+
+    def expect_error(self, reply, status, code, text=""):
+        error = reply.json()
+        self.assertEqual((reply.status, error["code"]), (status, code), error)
+        self.assertIn(text, error.get("message", ""))
+        self.assertEqual(reply.headers["Content-Type"], "application/json")
+        return error
+
+
+class TestUnary(HttpCase):
+    def test_an_entity_is_read_as_json(self):
+        reply = self.get()
+
+        self.assertEqual(reply.status, 200, reply.body)
+        self.assertEqual(reply.headers["Content-Type"], "application/json")
+        self.assertLessEqual(KEY.items(), reply.json()["entity"].items())
+        self.assertEqual(reply.json()["entity"]["properties"]["a"], {"stringValue": "x" * 2000})
+
+    def test_an_error_has_its_code_its_text_and_its_details(self):
+        reply = self.caller.call(GET, {"table": "things", "key": {"partitionKey": "p", "rowKey": "none"}})
+
+        error = self.expect_error(reply, 404, "not_found", "RESOURCE_NOT_FOUND: ")
+        detail = error["details"][0]
+        self.assertEqual(detail["type"], "google.rpc.ErrorInfo")
+        self.assertIn(b"RESOURCE_NOT_FOUND", base64.b64decode(detail["value"] + "=="))
+        self.assertNotIn("=", detail["value"])
+        self.assertEqual(detail["debug"]["reason"], "RESOURCE_NOT_FOUND")
+
+    def test_messages_that_are_none_are_refused(self):
+        post = {"Content-Type": "application/json"}
+        for body, text in [(b"", ""), (b"{", ""), (b'{"tabel":"x"}', "tabel"), (b'{"table":1}', "table"), (b"[]", "")]:
+            with self.subTest(body=body):
+                reply = self.caller.request("POST", f"/tavola.v1.{GET}", body, post)
+                self.expect_error(reply, 400, "invalid_argument", text)
+        reply = self.caller.request("POST", f"/tavola.v1.{GET}", b"\xff\xff", {"Content-Type": "application/proto"})
+        self.expect_error(reply, 400, "invalid_argument")
+
+    def test_a_text_of_very_many_values_is_refused(self):
+        reply = self.caller.request("POST", f"/tavola.v1.{GET}", b'{"x":[' + b"0," * 300_000 + b"0]}", {"Content-Type": "application/json"})
+
+        self.expect_error(reply, 429, "resource_exhausted", "values")
+
+    def test_other_paths_verbs_and_types_are_refused(self):
+        json_type = {"Content-Type": "application/json"}
+        self.expect_error(self.caller.request("POST", "/tavola.v1.EntityService/Nothing", b"{}", json_type), 404, "unimplemented")
+        self.expect_error(self.caller.request("POST", "/no.Service/Nothing", b"{}", json_type), 404, "unimplemented")
+        self.expect_error(self.caller.request("POST", "/grpc.health.v1.Health/Check", b"{}", json_type), 404, "unimplemented")
+        reply = self.caller.request("PUT", f"/tavola.v1.{GET}", b"{}", json_type)
+        self.expect_error(reply, 405, "unimplemented")
+        self.assertEqual(reply.headers["Allow"], "GET, POST")
+        reply = self.caller.request("GET", f"/tavola.v1.{UPSERT}")
+        self.expect_error(reply, 405, "unimplemented")
+        self.assertEqual(reply.headers["Allow"], "POST")
+        for content_type in ["text/plain", "application/grpc", "application/connect+json", "application/json; charset=latin1", ""]:
+            with self.subTest(content_type=content_type):
+                reply = self.caller.request("POST", f"/tavola.v1.{GET}", b"{}", {"Content-Type": content_type})
+                self.assertEqual(reply.status, 415)
+                self.assertEqual(reply.headers["Accept-Post"], "application/json, application/proto")
+
+    def test_headers_of_the_protocol_are_checked(self):
+        self.assertEqual(self.get(headers={"Connect-Protocol-Version": "1"}).status, 200)
+        self.expect_error(self.get(headers={"Connect-Protocol-Version": "2"}), 400, "invalid_argument", "Connect-Protocol-Version")
+        self.assertEqual(self.get(headers={"Connect-Timeout-Ms": "10000"}).status, 200)
+        for bad in ["", "1s", "-1", "12345678901"]:
+            self.expect_error(self.get(headers={"Connect-Timeout-Ms": bad}), 400, "invalid_argument", "Connect-Timeout-Ms")
+        self.expect_error(self.get(headers={"Connect-Timeout-Ms": "0"}), 504, "deadline_exceeded")
+
+    def test_bodies_are_compressed_both_ways(self):
+        message = json.dumps({"table": "things", "key": KEY}).encode()
+        headers = {"Content-Type": "application/json", "Content-Encoding": "gzip", "Accept-Encoding": "br, gzip;q=0.5"}
+
+        reply = self.caller.request("POST", f"/tavola.v1.{GET}", gzip.compress(message), headers)
+
+        self.assertEqual((reply.status, reply.headers["Content-Encoding"]), (200, "gzip"), reply.body)
+        self.assertEqual(json.loads(gzip.decompress(reply.body))["entity"]["rowKey"], "r")
+        reply = self.get(headers={"Accept-Encoding": "gzip;q=0"})
+        self.assertIsNone(reply.headers["Content-Encoding"])
+        self.expect_error(self.caller.request("POST", f"/tavola.v1.{GET}", message, headers), 400, "invalid_argument", "inflated")
+        self.expect_error(self.caller.request("POST", f"/tavola.v1.{GET}", message, {**headers, "Content-Encoding": "br"}),
+                          400, "invalid_argument", "Content-Encoding")
+
+    def test_a_body_that_inflates_to_too_much_is_refused(self):
+        bomb = gzip.compress(b" " * 20_000_000)
+        headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+
+        reply = self.caller.request("POST", f"/tavola.v1.{GET}", bomb, headers)
+
+        self.assertLess(len(bomb), 50_000)
+        self.expect_error(reply, 429, "resource_exhausted", "REQUEST_BODY_TOO_LARGE")
+
+    def test_a_read_is_called_by_get_as_well(self):
+        message = json.dumps({"table": "things", "key": KEY})
+        quoted = urllib.parse.quote(message)
+        coded = base64.urlsafe_b64encode(message.encode()).decode().rstrip("=")
+
+        plain = self.caller.request("GET", f"/tavola.v1.{GET}?connect=v1&encoding=json&message={quoted}")
+        in_base64 = self.caller.request("GET", f"/tavola.v1.{GET}?encoding=json&base64=1&message={coded}")
+        head = self.caller.request("HEAD", f"/tavola.v1.{GET}?encoding=json&message={quoted}")
+
+        self.assertEqual(plain.json(), in_base64.json())
+        self.assertEqual((head.status, head.body), (200, b""))
+        self.assertEqual(self.caller.request("GET", f"/tavola.v1.{GET}?message=%7B").status, 415)
+        self.expect_error(self.caller.request("GET", f"/tavola.v1.{GET}?encoding=json&message=%7"), 400, "invalid_argument")
+
+    def test_health_is_a_page(self):
+        self.assertEqual(self.caller.request("GET", "/healthz").body, b"ok\n")
+        self.assertEqual(self.caller.request("POST", "/healthz").status, 405)
+
+
+class TestStreams(HttpCase):
+    def test_a_table_is_scanned(self):
+        reply, found, ends = self.caller.stream(SCAN, [QUERY])
+
+        self.assertEqual((reply.status, reply.headers["Content-Type"]), (200, "application/connect+json"))
+        self.assertEqual([item["rowKey"] for message in found for item in message.get("entities", [])], ["r"])
+        self.assertEqual(ends, [{}])
+
+    def test_messages_of_a_stream_are_compressed(self):
+        body = envelope(gzip.compress(json.dumps(QUERY).encode()), 1)
+        headers = {"Content-Type": "application/connect+json", "Connect-Content-Encoding": "gzip", "Connect-Accept-Encoding": "gzip"}
+
+        reply = self.caller.request("POST", f"/tavola.v1.{SCAN}", body, headers)
+
+        parts = list(envelopes(reply.body))
+        self.assertEqual(reply.headers["Connect-Content-Encoding"], "gzip")
+        self.assertEqual([flags for flags, _ in parts], [1, 2])
+        self.assertEqual(json.loads(gzip.decompress(parts[0][1]))["entities"][0]["rowKey"], "r")
+
+    def test_errors_of_a_stream_are_its_end(self):
+        for messages, code in [([{"query": {"table": "nothing"}}], "not_found"), ([{"tabel": 1}], "invalid_argument"), ([], "invalid_argument"),
+                               ([QUERY] * 2, "invalid_argument")]:
+            with self.subTest(messages=messages):
+                reply, found, ends = self.caller.stream(SCAN, messages)
+                self.assertEqual((reply.status, found), (200, []))
+                self.assertEqual(ends[0]["error"]["code"], code)
+
+    def test_bad_envelopes_end_the_stream(self):
+        headers = {"Content-Type": "application/connect+json"}
+        whole = envelope(json.dumps(QUERY).encode())
+        for body in [whole[:3], whole[:-1], envelope(b"{}", 2), envelope(b"{}", 1), envelope(b"{}", 128)]:
+            with self.subTest(body=body):
+                reply = self.caller.request("POST", f"/tavola.v1.{SCAN}", body, headers)
+                ends = [json.loads(text) for flags, text in envelopes(reply.body) if flags & 2]
+                self.assertEqual(ends[0]["error"]["code"], "invalid_argument")
+
+    def test_entities_are_imported(self):
+        def entity(row):
+            return {"partitionKey": "z", "rowKey": str(row), "properties": {"n": {"int32Value": row}}}
+
+        first = {"table": "things", "entities": [entity(1)]}
+        rest = [{"entities": [entity(row), entity(row + 1)]} for row in (2, 4)]
+        reply, found, ends = self.caller.stream(IMPORT, [first, *rest])
+
+        self.assertEqual(reply.status, 200)
+        self.assertEqual(ends, [{}], found)
+        for row in range(1, 6):
+            read = self.caller.call(GET, {"table": "things", "key": {"partitionKey": "z", "rowKey": str(row)}})
+            self.assertEqual(read.status, 200, read.body)
+
+
+class TestConnections(HttpCase):
+    REQUEST = (b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+               b"Content-Length: %d\r\n%s\r\n%s")
+
+    def request(self, body=json.dumps({"table": "things", "key": KEY}).encode(), headers=b""):
+        return self.REQUEST % (len(body), headers, body)
+
+    def test_requests_one_behind_the_other_are_answered_in_order(self):
+        missing = json.dumps({"table": "things", "key": {"partitionKey": "p", "rowKey": "none"}}).encode()
+        with Raw(self.address) as raw:
+            raw.send(self.request() + self.request(missing) + self.request(headers=b"Connection: close\r\n"))
+            answer = raw.read_all()
+
+        self.assertEqual([part[1:4] for part in answer.split(b"HTTP/1.1")[1:]], [b"200", b"404", b"200"])
+
+    def test_a_client_that_will_send_no_more_counts_as_gone(self):
+        with Raw(self.address) as raw:
+            raw.send(self.request())
+            raw.socket.shutdown(1)
+            self.assertIn(raw.read_all()[:12], (b"", b"HTTP/1.1 200"))
+        self.assertEqual(self.get().status, 200)
+
+    def test_requests_whose_end_is_in_doubt_are_refused(self):
+        body = b"{}"
+        line = b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+        for headers in [b"Content-Length: 2\r\nContent-Length: 3\r\n", b"Content-Length: 2\r\nContent-Length: 2\r\n",
+                        b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", b"Content-Length: -2\r\n",
+                        b"Content-Length: 2x\r\n", b"Transfer-Encoding: gzip, chunked\r\n", b"Content-Length: 99999999999999999999\r\n"]:
+            with self.subTest(headers=headers), Raw(self.address) as raw:
+                raw.send(line + headers + b"\r\n" + body)
+                answer = raw.read_all()
+                self.assertTrue(answer == b"" or answer.split()[1] in (b"400", b"413"), answer)
+                self.assertNotIn(b"HTTP/1.1 200", answer)
+
+    def test_chunks_are_read_and_bad_ones_refused(self):
+        line = (b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+                b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        body = json.dumps({"table": "things", "key": KEY}).encode()
+        half = len(body) // 2
+        good = b"%x\r\n%s\r\n%X;x=y\r\n%s\r\n0\r\n\r\n" % (half, body[:half], len(body) - half, body[half:])
+        with Raw(self.address) as raw:
+            raw.send(line + good)
+            self.assertTrue(raw.read_all().startswith(b"HTTP/1.1 200"))
+        for bad in [b"zz\r\n{}\r\n0\r\n\r\n", b"-2\r\n{}\r\n0\r\n\r\n", b"ffffffffffffffffff\r\n{}\r\n0\r\n\r\n", b"2\r\n{}xx0\r\n\r\n"]:
+            with self.subTest(bad=bad), Raw(self.address) as raw:
+                raw.send(line + bad)
+                answer = raw.read_all()
+                self.assertTrue(answer == b"" or answer.split()[1] in (b"400", b"413"), answer)
+
+    def test_headers_have_a_limit(self):
+        for more, status in [(b"X-Long: " + b"x" * 10_000 + b"\r\n", b"200"), (b"X-Long: " + b"x" * 40_000 + b"\r\n", b"431")]:
+            with self.subTest(bytes=len(more)), Raw(self.address) as raw:
+                raw.send(self.request(headers=more + b"Connection: close\r\n"))
+                self.assertIn(status, raw.read_all().split(b"\r\n")[0])
+
+    def test_a_body_that_is_too_large_is_refused_before_it_is_sent(self):
+        with Raw(self.address) as raw:
+            raw.send(self.REQUEST % (17 * 1024 * 1024, b"Expect: 100-continue\r\n", b""))
+            self.assertTrue(raw.read_all().startswith(b"HTTP/1.1 429"))
+
+    def test_a_client_that_expects_it_is_told_to_go_on(self):
+        body = json.dumps({"table": "things", "key": KEY}).encode()
+        with Raw(self.address) as raw:
+            raw.send(self.REQUEST % (len(body), b"Expect: 100-continue\r\nConnection: close\r\n", b""))
+            self.assertTrue(raw.read_until(b"\r\n\r\n").startswith(b"HTTP/1.1 100"))
+            raw.send(body)
+            self.assertTrue(raw.read_all().startswith(b"HTTP/1.1 200"))
+
+
+if __name__ == "__main__":
+    unittest.main()
