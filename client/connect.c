@@ -41,7 +41,10 @@ enum status client_connect(const struct client_config *config, struct rpc_channe
         TRY(read_token(config->token_file, from_file, err));
         token = from_file;
     }
-    status = rpc_channel_open(config->target, config->ca ? &tls : NULL, token, out, err);
+    status = rpc_channel_open(
+        &(struct rpc_channel_options){
+            .target = config->target, .tls = config->ca ? &tls : NULL, .token = token },
+        out, err);
     explicit_bzero(from_file, config->token_file ? sizeof(from_file) : 0);
     return status;
 }

@@ -32,7 +32,7 @@ endif()
 # tavola_library(<folder> <what it may use>...): every *.c in the folder and below it.
 function(tavola_library folder)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c)
-    list(FILTER sources EXCLUDE REGEX "/main\\.c$")
+    list(FILTER sources EXCLUDE REGEX "/main\\.c$|/client/lib/") # see libtavola.cmake
     add_library(${folder} STATIC ${sources})
     target_link_libraries(${folder} PUBLIC tavola_options ${ARGN})
     if(TAVOLA_FUZZ)
@@ -86,6 +86,13 @@ endfunction()
 # tavola_test(<name> <folders> <libraries>...): one check program from tests/<folder>/ and below: test_*.c; every file
 # defines `Suite *<file>_suite(void)`. Label and time limit are ctest's.
 function(tavola_test name folders)
+    tavola_test_program(${name} "${folders}" ${ARGN})
+    add_test(NAME ${TEST_PREFIX}${name} COMMAND ${name})
+    set_tests_properties(${TEST_PREFIX}${name} PROPERTIES TIMEOUT 600)
+endfunction()
+
+# The same without a test: a scenario runs the program.
+function(tavola_test_program name folders)
     set(sources "")
     foreach(folder IN LISTS folders)
         file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
@@ -120,6 +127,4 @@ int main(void)
     add_executable(${name} ${GENERATED_DIR}/tests/${name}_main.c ${sources})
     target_link_libraries(${name} PRIVATE ${ARGN} test_support PkgConfig::CHECK)
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
-    add_test(NAME ${TEST_PREFIX}${name} COMMAND ${name})
-    set_tests_properties(${TEST_PREFIX}${name} PROPERTIES TIMEOUT 600)
 endfunction()

@@ -15,26 +15,9 @@
 #include "base/local_address.h"
 #include "base/macros.h"
 #include "rpc/bytes.h"
+#include "rpc/channel_parts.h"
 
 enum { KEEPALIVE_TIME_MS = 30000, KEEPALIVE_TIMEOUT_MS = 10000 };
-
-struct rpc_channel {
-    grpc_channel *core;
-    grpc_slice authorization; /* the metadata's value, or empty */
-};
-
-/* Both a unary call, on the stack, and a stream. The addresses of its members serve as tags. */
-struct rpc_stream {
-    grpc_completion_queue *queue;
-    grpc_call *core;
-    bool has_ended; /* the status is there, or on its way */
-    grpc_metadata authorization;
-    size_t metadata_count;
-    grpc_metadata_array headers;
-    grpc_metadata_array trailers;
-    grpc_status_code code;
-    grpc_slice message;
-};
 
 static gpr_timespec deadline_in(int64_t timeout_ms)
 {
@@ -48,7 +31,8 @@ static grpc_arg integer_arg(const char *key, int value)
     return (grpc_arg){ .type = GRPC_ARG_INTEGER, .key = (char *)(size_t)key, .value.integer = value };
 }
 
-static grpc_channel *core_open(const char *target, grpc_channel_credentials *credentials)
+static grpc_channel *core_open(
+    const struct rpc_channel_options *options, grpc_channel_credentials *credentials)
 {
     grpc_arg args[] = {
         integer_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
@@ -58,13 +42,14 @@ static grpc_channel *core_open(const char *target, grpc_channel_credentials *cre
         /* Two channels are two connections. */
         integer_arg(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1),
         /* Detect a dead connection while a call is open; the server allows more frequent pings. */
-        integer_arg(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_TIME_MS),
+        integer_arg(GRPC_ARG_KEEPALIVE_TIME_MS,
+            options->keepalive_ms > 0 ? options->keepalive_ms : KEEPALIVE_TIME_MS),
         integer_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
         integer_arg(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
     };
     grpc_channel_args channel_args = { .num_args = ARRAY_LEN(args), .args = args };
 
-    return grpc_channel_create(target, credentials, &channel_args);
+    return grpc_channel_create(options->target, credentials, &channel_args);
 }
 
 static grpc_slice authorization_of(const char *token)
@@ -80,32 +65,67 @@ static grpc_slice authorization_of(const char *token)
     return slice;
 }
 
-enum status rpc_channel_open(const char *target, const struct rpc_client_tls *tls, const char *token,
-    struct rpc_channel **out, struct error *err)
+static struct rpc_channel *channel_new(
+    const struct rpc_channel_options *options, grpc_channel_credentials *credentials)
+{
+    struct rpc_channel *channel = xcalloc(1, sizeof(*channel));
+
+    pthread_mutex_init(&channel->lock, NULL);
+    channel->core = core_open(options, credentials);
+    channel->authorization = authorization_of(options->token);
+    channel->is_private = options->tls || local_address_is(options->target);
+    return channel;
+}
+
+enum status rpc_channel_open(
+    const struct rpc_channel_options *options, struct rpc_channel **out, struct error *err)
 {
     grpc_channel_credentials *credentials = NULL;
-    struct rpc_channel *channel;
     enum status status = STATUS_OK;
 
-    if (!target || !*target)
+    if (!options->target || !*options->target)
         return error_set(err, STATUS_INVALID, "the target of a channel is empty");
-    if (token && !tls && !local_address_is(target))
-        return error_set(err, STATUS_INVALID, "a token is not sent to %s in plain text: use TLS", target);
+    if (options->token && !options->tls && !local_address_is(options->target))
+        return error_set(
+            err, STATUS_INVALID, "a token is not sent to %s in plain text: use TLS", options->target);
     grpc_init();
-    if (tls)
-        status = tls_channel_credentials(tls, &credentials, err);
+    if (options->tls)
+        status = tls_channel_credentials(options->tls, &credentials, err);
     else
         credentials = grpc_insecure_credentials_create();
     if (status == STATUS_OK) {
-        channel = xcalloc(1, sizeof(*channel));
-        channel->core = core_open(target, credentials);
-        channel->authorization = authorization_of(token);
+        *out = channel_new(options, credentials);
         grpc_channel_credentials_release(credentials);
-        *out = channel;
     } else {
         grpc_shutdown();
     }
     return status;
+}
+
+bool rpc_channel_is_private(const struct rpc_channel *channel)
+{
+    return channel->is_private;
+}
+
+void rpc_channel_set_token(struct rpc_channel *channel, const char *token)
+{
+    grpc_slice before, after = authorization_of(token);
+
+    pthread_mutex_lock(&channel->lock);
+    before = channel->authorization;
+    channel->authorization = after;
+    pthread_mutex_unlock(&channel->lock);
+    grpc_slice_unref(before);
+}
+
+static grpc_slice authorization_now(struct rpc_channel *channel)
+{
+    grpc_slice slice;
+
+    pthread_mutex_lock(&channel->lock);
+    slice = grpc_slice_ref(channel->authorization);
+    pthread_mutex_unlock(&channel->lock);
+    return slice;
 }
 
 void rpc_channel_close(struct rpc_channel *channel)
@@ -114,22 +134,22 @@ void rpc_channel_close(struct rpc_channel *channel)
         return;
     grpc_channel_destroy(channel->core);
     grpc_slice_unref(channel->authorization);
+    pthread_mutex_destroy(&channel->lock);
     free(channel);
     grpc_shutdown();
 }
 
 /* ---- a call ---- */
 
-static void stream_init(
-    struct rpc_stream *stream, struct rpc_channel *channel, const char *path, int64_t timeout_ms)
+void channel_call_init(struct rpc_stream *stream, struct rpc_channel *channel, const char *path,
+    int64_t timeout_ms, grpc_completion_queue *queue)
 {
-    grpc_slice method = grpc_slice_from_copied_string(path);
+    grpc_slice method = grpc_slice_from_copied_string(path), authorization = authorization_now(channel);
 
-    *stream = (struct rpc_stream){ .queue = grpc_completion_queue_create_for_pluck(NULL),
+    *stream = (struct rpc_stream){ .queue = queue,
         .message = grpc_empty_slice(),
-        .authorization = { .key = grpc_slice_from_static_string("authorization"),
-            .value = channel->authorization },
-        .metadata_count = GRPC_SLICE_LENGTH(channel->authorization) > 0 };
+        .authorization = { .key = grpc_slice_from_static_string("authorization"), .value = authorization },
+        .metadata_count = GRPC_SLICE_LENGTH(authorization) > 0 };
     grpc_metadata_array_init(&stream->headers);
     grpc_metadata_array_init(&stream->trailers);
     stream->core = grpc_channel_create_call(channel->core, NULL, GRPC_PROPAGATE_DEFAULTS, stream->queue,
@@ -137,19 +157,63 @@ static void stream_init(
     grpc_slice_unref(method);
 }
 
-static void stream_cleanup(struct rpc_stream *stream)
+void channel_call_cleanup(struct rpc_stream *stream)
 {
     grpc_slice_unref(stream->message);
+    grpc_slice_unref(stream->authorization.value);
     grpc_metadata_array_destroy(&stream->headers);
     grpc_metadata_array_destroy(&stream->trailers);
     grpc_call_unref(stream->core);
+}
+
+static void stream_init(
+    struct rpc_stream *stream, struct rpc_channel *channel, const char *path, int64_t timeout_ms)
+{
+    channel_call_init(stream, channel, path, timeout_ms, grpc_completion_queue_create_for_pluck(NULL));
+}
+
+static void stream_cleanup(struct rpc_stream *stream)
+{
+    channel_call_cleanup(stream);
     grpc_completion_queue_shutdown(stream->queue);
     grpc_completion_queue_destroy(stream->queue);
+}
+
+/* The operations of LIFE; its tag is the stream itself. */
+static size_t life_ops(struct rpc_stream *stream, grpc_op ops[static 3])
+{
+    ops[0] = (grpc_op){ .op = GRPC_OP_SEND_INITIAL_METADATA,
+        .data.send_initial_metadata = {
+            .count = stream->metadata_count, .metadata = &stream->authorization } };
+    ops[1] = (grpc_op){ .op = GRPC_OP_RECV_INITIAL_METADATA,
+        .data.recv_initial_metadata.recv_initial_metadata = &stream->headers };
+    ops[2] = (grpc_op){ .op = GRPC_OP_RECV_STATUS_ON_CLIENT };
+    ops[2].data.recv_status_on_client.trailing_metadata = &stream->trailers;
+    ops[2].data.recv_status_on_client.status = &stream->code;
+    ops[2].data.recv_status_on_client.status_details = &stream->message;
+    return 3;
 }
 
 static bool start(struct rpc_stream *stream, const grpc_op *ops, size_t count, void *tag)
 {
     return grpc_call_start_batch(stream->core, ops, count, tag, NULL) == GRPC_CALL_OK;
+}
+
+/* The whole of a unary call as one batch; the message is copied. */
+bool channel_call_start(struct rpc_stream *stream, struct str message, struct bytes *received, void *tag)
+{
+    grpc_byte_buffer *sent = bytes_copy(message);
+    grpc_op ops[6];
+    size_t count = life_ops(stream, ops);
+    bool started;
+
+    ops[count++] = (grpc_op){ .op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = sent };
+    ops[count++] = (grpc_op){ .op = GRPC_OP_SEND_CLOSE_FROM_CLIENT };
+    ops[count++] =
+        (grpc_op){ .op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &received->buffer };
+    started = start(stream, ops, count, tag);
+    grpc_byte_buffer_destroy(sent);
+    return started;
 }
 
 static bool await(struct rpc_stream *stream, void *tag)
@@ -168,21 +232,6 @@ static bool run(struct rpc_stream *stream, grpc_op op)
     return start(stream, &op, 1, tag) && await(stream, tag);
 }
 
-/* The operations of LIFE; its tag is the stream itself. */
-static size_t life_ops(struct rpc_stream *stream, grpc_op ops[static 3])
-{
-    ops[0] = (grpc_op){ .op = GRPC_OP_SEND_INITIAL_METADATA,
-        .data.send_initial_metadata = {
-            .count = stream->metadata_count, .metadata = &stream->authorization } };
-    ops[1] = (grpc_op){ .op = GRPC_OP_RECV_INITIAL_METADATA,
-        .data.recv_initial_metadata.recv_initial_metadata = &stream->headers };
-    ops[2] = (grpc_op){ .op = GRPC_OP_RECV_STATUS_ON_CLIENT };
-    ops[2].data.recv_status_on_client.trailing_metadata = &stream->trailers;
-    ops[2].data.recv_status_on_client.status = &stream->code;
-    ops[2].data.recv_status_on_client.status_details = &stream->message;
-    return 3;
-}
-
 static void copy_status(struct rpc_stream *stream, struct arena *arena, struct rpc_status *status)
 {
     struct str details = bytes_metadata(&stream->trailers, STR_LITERAL("grpc-status-details-bin"));
@@ -192,36 +241,33 @@ static void copy_status(struct rpc_stream *stream, struct arena *arena, struct r
         .details = arena_copy(arena, details) };
 }
 
+void channel_call_result(struct rpc_stream *stream, struct bytes *received, struct arena *arena,
+    struct str *reply, struct rpc_status *status)
+{
+    copy_status(stream, arena, status);
+    if (status->code == GRPC_STATUS_OK && received->buffer)
+        *reply = arena_copy(arena, bytes_view(received));
+    else if (status->code == GRPC_STATUS_OK)
+        *status = (struct rpc_status){ .code = GRPC_STATUS_INTERNAL,
+            .message = STR_LITERAL("the server sent status OK without a reply") };
+}
+
 void rpc_channel_call(struct rpc_channel *channel, const struct rpc_request *request, struct arena *arena,
     struct str *reply, struct rpc_status *status)
 {
     struct rpc_stream call;
     struct bytes received = { 0 };
-    grpc_byte_buffer *sent = bytes_copy(request->message);
-    grpc_op ops[6];
-    size_t count;
 
     stream_init(&call, channel, request->path, request->timeout_ms);
-    count = life_ops(&call, ops);
-    ops[count++] = (grpc_op){ .op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = sent };
-    ops[count++] = (grpc_op){ .op = GRPC_OP_SEND_CLOSE_FROM_CLIENT };
-    ops[count++] =
-        (grpc_op){ .op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &received.buffer };
     *reply = STR_EMPTY;
-    if (start(&call, ops, count, &call)) {
+    if (channel_call_start(&call, request->message, &received, &call)) {
         await(&call, &call);
-        copy_status(&call, arena, status);
-        if (status->code == GRPC_STATUS_OK && received.buffer)
-            *reply = arena_copy(arena, bytes_view(&received));
-        else if (status->code == GRPC_STATUS_OK)
-            *status = (struct rpc_status){ .code = GRPC_STATUS_INTERNAL,
-                .message = STR_LITERAL("the server sent status OK without a reply") };
+        channel_call_result(&call, &received, arena, reply, status);
     } else {
         *status = (struct rpc_status){ .code = GRPC_STATUS_INTERNAL,
             .message = STR_LITERAL("the call could not be started") };
     }
     bytes_release(&received);
-    grpc_byte_buffer_destroy(sent);
     stream_cleanup(&call);
 }
 
@@ -282,6 +328,11 @@ bool rpc_stream_receive(struct rpc_stream *stream, struct arena *arena, struct s
         stream->has_ended = true;
     bytes_release(&received);
     return is_message;
+}
+
+void rpc_stream_cancel(struct rpc_stream *stream)
+{
+    grpc_call_cancel(stream->core, NULL);
 }
 
 void rpc_stream_finish(struct rpc_stream *stream, struct arena *arena, struct rpc_status *status)

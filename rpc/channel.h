@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.h - the client side: a channel to one server, unary calls and streams on it. Blocking calls;
- * a channel may be used by several threads, a stream by one at a time.
+ * channel.h - the client side: a channel to one server, unary calls and streams on it. Calls block, but for those of
+ * rpc/async.h. A channel may be used by several threads, a stream by one at a time.
  */
 #ifndef RPC_CHANNEL_H
 #define RPC_CHANNEL_H
@@ -24,17 +24,27 @@ struct rpc_status {
     struct str details; /* grpc-status-details-bin, or empty */
 };
 
+struct rpc_channel_options {
+    const char *target;               /* "127.0.0.1:50051" or "unix:/path" */
+    const struct rpc_client_tls *tls; /* NULL: plain text */
+    const char *token;                /* a bearer token that goes with every call, or NULL */
+    int keepalive_ms; /* the time between pings while a call is open; 0: 30 seconds. The server allows 10 seconds */
+};
+
 /*
- * target: "127.0.0.1:50051" or "unix:/path". Proxies from the environment are not used.
- *
- * tls    NULL: plain text.
- * token  a bearer token that goes with every call, or NULL.
+ * Proxies from the environment are not used.
  *
  * STATUS_INVALID  no target; a file of tls cannot be used; a token for anything but TLS, loopback or a Unix socket
  */
-MUST_USE enum status rpc_channel_open(const char *target, const struct rpc_client_tls *tls, const char *token,
-    struct rpc_channel **out, struct error *err);
+MUST_USE enum status rpc_channel_open(
+    const struct rpc_channel_options *options, struct rpc_channel **out, struct error *err);
 void rpc_channel_close(struct rpc_channel *channel);
+
+/* Whether a token may be sent: over TLS, to loopback and to Unix sockets. */
+bool rpc_channel_is_private(const struct rpc_channel *channel);
+
+/* Calls that begin later send this token; NULL: none. Any thread. The channel must be private. */
+void rpc_channel_set_token(struct rpc_channel *channel, const char *token);
 
 struct rpc_request {
     const char *path;
@@ -56,6 +66,8 @@ bool rpc_stream_send(struct rpc_stream *stream, struct str message); /* false: t
 void rpc_stream_half_close(struct rpc_stream *stream);
 bool rpc_stream_receive(
     struct rpc_stream *stream, struct arena *arena, struct str *message); /* false: ended */
+/* From any thread: end the stream; what waits in it returns, and its status is CANCELLED unless it had ended. */
+void rpc_stream_cancel(struct rpc_stream *stream);
 /* The status after the stream has ended (cancels it if it has not), then frees it. */
 void rpc_stream_finish(struct rpc_stream *stream, struct arena *arena, struct rpc_status *status);
 

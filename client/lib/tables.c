@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables.c - tables, indexes, and the operations that build these.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/codec.h"
+#include "base/clock.h"
+#include "client/lib/call_error.h"
+#include "client/lib/session.h"
+#include "tavola/v1/index_service.pb-c.h"
+#include "tavola/v1/operation_service.pb-c.h"
+#include "tavola/v1/table_service.pb-c.h"
+
+enum { US_PER_MS = 1000, MAX_WAIT_MS = 30000 };
+
+/* A call of whose reply only the success counts. */
+static enum tavola_code ask_only(
+    struct tavola *client, const struct session_request *request, struct tavola_error *error)
+{
+    struct tavola_error own;
+    struct arena arena;
+    const void *reply;
+
+    error = call_error_begin(error, &own);
+    arena_init(&arena);
+    (void)session_ask(client, request, &arena, &reply, error);
+    arena_cleanup(&arena);
+    return error->code;
+}
+
+enum tavola_code tavola_create_table(struct tavola *client, const char *table, struct tavola_error *error)
+{
+    Tavola__V1__CreateTableRequest request = TAVOLA__V1__CREATE_TABLE_REQUEST__INIT;
+
+    request.name = codec_bytes(str_of(table));
+    return ask_only(client,
+        &(struct session_request){ .path = "/tavola.v1.TableService/CreateTable",
+            .message = &request.base,
+            .reply_type = &tavola__v1__create_table_response__descriptor },
+        error);
+}
+
+enum tavola_code tavola_delete_table(struct tavola *client, const char *table, struct tavola_error *error)
+{
+    Tavola__V1__DeleteTableRequest request = TAVOLA__V1__DELETE_TABLE_REQUEST__INIT;
+
+    request.name = codec_bytes(str_of(table));
+    return ask_only(client,
+        &(struct session_request){ .path = "/tavola.v1.TableService/DeleteTable",
+            .message = &request.base,
+            .reply_type = &tavola__v1__delete_table_response__descriptor },
+        error);
+}
+
+/* ---- operations ---- */
+
+static enum tavola_code read_operation(const Tavola__V1__Operation *operation, struct tavola_error *error)
+{
+    if (operation->state == TAVOLA__V1__OPERATION_STATE__OPERATION_STATE_CANCELLED)
+        return call_error_set(error, TAVOLA_CANCELLED, "the operation was cancelled");
+    if (operation->state != TAVOLA__V1__OPERATION_STATE__OPERATION_STATE_FAILED)
+        return TAVOLA_OK;
+    if (!operation->error)
+        return call_error_set(error, TAVOLA_INTERNAL, "the operation has failed");
+    (void)call_error_set(error, (enum tavola_code)operation->error->code, "%.*s",
+        STR_ARG(codec_str(operation->error->message)));
+    snprintf(error->reason, sizeof(error->reason), "%.*s", STR_ARG(codec_str(operation->error->reason)));
+    return error->code;
+}
+
+/* *is_final: whether it has ended by then. */
+static enum tavola_code wait_once(struct tavola *client, const char *operation_id, int64_t timeout_ms,
+    bool *is_final, struct tavola_error *error)
+{
+    Tavola__V1__WaitOperationRequest request = TAVOLA__V1__WAIT_OPERATION_REQUEST__INIT;
+    const Tavola__V1__WaitOperationResponse *answer;
+    struct arena arena;
+    const void *reply;
+
+    arena_init(&arena);
+    request.operation_id = codec_bytes(str_of(operation_id));
+    if (session_ask(client,
+            &(struct session_request){ .path = "/tavola.v1.OperationService/WaitOperation",
+                .message = &request.base,
+                .reply_type = &tavola__v1__wait_operation_response__descriptor,
+                .timeout_ms = timeout_ms },
+            &arena, &reply, error) == TAVOLA_OK) {
+        answer = reply;
+        *is_final = answer->operation &&
+                    answer->operation->state >= TAVOLA__V1__OPERATION_STATE__OPERATION_STATE_DONE;
+        if (*is_final)
+            (void)read_operation(answer->operation, error);
+    }
+    arena_cleanup(&arena);
+    return error->code;
+}
+
+enum tavola_code tavola_wait_operation(
+    struct tavola *client, const char *operation_id, int64_t timeout_ms, struct tavola_error *error)
+{
+    int64_t until_us = clock_monotonic_us() + timeout_ms * US_PER_MS, left_ms = timeout_ms;
+    struct tavola_error own;
+    bool is_final = false;
+
+    error = call_error_begin(error, &own);
+    while (left_ms > 0 &&
+           wait_once(client, operation_id, left_ms < MAX_WAIT_MS ? left_ms : MAX_WAIT_MS, &is_final, error) ==
+               TAVOLA_OK &&
+           !is_final)
+        left_ms = (until_us - clock_monotonic_us()) / US_PER_MS;
+    if (error->code == TAVOLA_OK && !is_final)
+        return call_error_set(
+            error, TAVOLA_DEADLINE_EXCEEDED, "the operation %s goes on: wait for it again", operation_id);
+    return error->code;
+}
+
+/* ---- indexes ---- */
+
+static Tavola__V1__KeyPart *part_of(const char *property, struct arena *arena)
+{
+    Tavola__V1__KeyPart *part = ARENA_NEW(arena, Tavola__V1__KeyPart);
+
+    tavola__v1__key_part__init(part);
+    part->source_case = TAVOLA__V1__KEY_PART__SOURCE_PROPERTY;
+    part->property = codec_bytes(str_of(property));
+    return part;
+}
+
+/* In other partitions the first property is the partition of the entries; what follows orders them. */
+static void write_index(const struct tavola_index *index, struct arena *arena, Tavola__V1__Index *out)
+{
+    size_t count = 0, partition_parts = index->in_same_partition ? 0 : 1;
+
+    while (index->by && index->by[count])
+        count++;
+    out->name = codec_bytes(str_of(index->name));
+    out->table = codec_bytes(str_of(index->table));
+    out->filter = codec_bytes(str_of(index->filter ? index->filter : ""));
+    out->shape = TAVOLA__V1__INDEX_SHAPE__INDEX_SHAPE_COPY;
+    out->place = index->in_same_partition ? TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION
+                                          : TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_OTHER_PARTITION;
+    out->unique = index->unique;
+    if (index->strong)
+        out->consistency = TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG;
+    out->partition_key = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, count + 1);
+    out->row_key = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        if (i < partition_parts)
+            out->partition_key[out->n_partition_key++] = part_of(index->by[i], arena);
+        else
+            out->row_key[out->n_row_key++] = part_of(index->by[i], arena);
+}
+
+static enum tavola_code create_index(struct tavola *client, const struct tavola_index *index,
+    struct arena *arena, struct str *build, struct tavola_error *error)
+{
+    Tavola__V1__CreateIndexRequest request = TAVOLA__V1__CREATE_INDEX_REQUEST__INIT;
+    Tavola__V1__Index declared = TAVOLA__V1__INDEX__INIT;
+    const Tavola__V1__CreateIndexResponse *answer;
+    const void *reply;
+
+    write_index(index, arena, &declared);
+    request.index = &declared;
+    if (session_ask(client,
+            &(struct session_request){ .path = "/tavola.v1.IndexService/CreateIndex",
+                .message = &request.base,
+                .reply_type = &tavola__v1__create_index_response__descriptor },
+            arena, &reply, error) != TAVOLA_OK)
+        return error->code;
+    answer = reply;
+    *build =
+        answer->status && answer->status->build ? codec_str(answer->status->build->operation_id) : STR_EMPTY;
+    return TAVOLA_OK;
+}
+
+enum tavola_code tavola_create_index(
+    struct tavola *client, const struct tavola_index *index, int64_t timeout_ms, struct tavola_error *error)
+{
+    struct tavola_error own;
+    struct arena arena;
+    struct str build;
+
+    error = call_error_begin(error, &own);
+    arena_init(&arena);
+    if (create_index(client, index, &arena, &build, error) == TAVOLA_OK && timeout_ms > 0 && build.len > 0)
+        (void)tavola_wait_operation(client, arena_copy(&arena, build).data, timeout_ms, error);
+    arena_cleanup(&arena);
+    return error->code;
+}

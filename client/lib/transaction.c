@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transaction.c - transactions across partitions and tables: written step by step, submitted, waited for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/codec.h"
+#include "base/clock.h"
+#include "client/lib/call_error.h"
+#include "client/lib/entity_parts.h"
+#include "client/lib/session.h"
+#include "tavola/v1/transaction_service.pb-c.h"
+
+#define SERVICE "/tavola.v1.TransactionService/"
+
+enum { STEPS_FIELD = 2, US_PER_MS = 1000, MAX_WAIT_MS = 30000 };
+
+struct tavola_transaction {
+    struct arena arena;
+    struct str id;
+    struct buf steps; /* the field of SubmitTransactionRequest, as often as there are steps */
+    size_t count;
+    struct tavola_error mistake; /* of the first step that cannot be sent; code TAVOLA_OK: none */
+};
+
+struct tavola_transaction *tavola_transaction_new(const char *id)
+{
+    struct tavola_transaction *transaction = xcalloc(1, sizeof(*transaction));
+    char made[REQUEST_ID_BYTES];
+
+    arena_init(&transaction->arena);
+    transaction->id = arena_copy(&transaction->arena, str_of(id ? id : session_request_id(made)));
+    buf_init(&transaction->steps, &transaction->arena);
+    (void)call_error_begin(&transaction->mistake, NULL);
+    return transaction;
+}
+
+void tavola_transaction_free(struct tavola_transaction *transaction)
+{
+    if (!transaction)
+        return;
+    arena_cleanup(&transaction->arena);
+    free(transaction);
+}
+
+const char *tavola_transaction_id(const struct tavola_transaction *transaction)
+{
+    return transaction->id.data;
+}
+
+/* ---- steps ---- */
+
+static void add_step(struct tavola_transaction *transaction, Tavola__V1__Step *step, const char *if_match)
+{
+    Tavola__V1__Precondition precondition = TAVOLA__V1__PRECONDITION__INIT;
+
+    if (if_match) {
+        precondition.if_match = codec_bytes(str_of(if_match));
+        step->precondition = &precondition;
+    }
+    codec_pack(&transaction->steps, STEPS_FIELD, &step->base);
+    transaction->count++;
+}
+
+static Tavola__V1__EntityAddress *address_of(const char *table, struct tavola_key key, struct arena *arena)
+{
+    Tavola__V1__EntityAddress *out = ARENA_NEW(arena, Tavola__V1__EntityAddress);
+
+    tavola__v1__entity_address__init(out);
+    out->table = codec_bytes(str_of(table));
+    out->key = entity_key_of(key, arena);
+    return out;
+}
+
+void tavola_transaction_put(struct tavola_transaction *transaction, const char *table,
+    const struct tavola_entity *entity, bool merge, const char *if_match)
+{
+    Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
+    Tavola__V1__PutStep put = TAVOLA__V1__PUT_STEP__INIT;
+    struct tavola_error error;
+
+    (void)call_error_begin(&error, NULL);
+    put.table = codec_bytes(str_of(table));
+    if (entity_message(entity, &transaction->arena, &put.entity, &error) != TAVOLA_OK) {
+        if (transaction->mistake.code == TAVOLA_OK)
+            transaction->mistake = error;
+        return;
+    }
+    step.action_case =
+        merge ? TAVOLA__V1__STEP__ACTION_INSERT_OR_MERGE : TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE;
+    step.insert_or_replace = &put; /* the same member of the union as insert_or_merge */
+    add_step(transaction, &step, if_match);
+}
+
+void tavola_transaction_delete(
+    struct tavola_transaction *transaction, const char *table, struct tavola_key key, const char *if_match)
+{
+    Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
+
+    step.action_case = TAVOLA__V1__STEP__ACTION_DELETE_IF_EXISTS;
+    step.delete_if_exists = address_of(table, key, &transaction->arena);
+    add_step(transaction, &step, if_match);
+}
+
+void tavola_transaction_move(struct tavola_transaction *transaction, const char *table, struct tavola_key key,
+    const char *to_table, struct tavola_key to_key)
+{
+    Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
+    Tavola__V1__MoveStep move = TAVOLA__V1__MOVE_STEP__INIT;
+
+    move.source = address_of(table, key, &transaction->arena);
+    move.destination = address_of(to_table, to_key, &transaction->arena);
+    step.action_case = TAVOLA__V1__STEP__ACTION_MOVE;
+    step.move = &move;
+    add_step(transaction, &step, NULL);
+}
+
+/* ---- calls ---- */
+
+enum tavola_code tavola_transaction_submit(
+    struct tavola *client, const struct tavola_transaction *transaction, struct tavola_error *error)
+{
+    Tavola__V1__SubmitTransactionRequest head = TAVOLA__V1__SUBMIT_TRANSACTION_REQUEST__INIT;
+    struct session_call call;
+    struct tavola_error own;
+    struct arena arena;
+    struct buf request;
+    struct str reply;
+
+    error = call_error_begin(error, &own);
+    if (transaction->mistake.code != TAVOLA_OK) {
+        *error = transaction->mistake;
+        return error->code;
+    }
+    arena_init(&arena);
+    buf_init(&request, &arena);
+    head.transaction_id = codec_bytes(transaction->id);
+    codec_pack(&request, 0, &head.base);
+    buf_append(&request, buf_str(&transaction->steps));
+    session_call_init(client, SERVICE "SubmitTransaction", &request, 0, &call);
+    (void)session_run(client, &call, &arena, &reply, error);
+    arena_cleanup(&arena);
+    return error->code;
+}
+
+/* One WaitTransaction, which answers with the state at its end. */
+static enum tavola_code wait_once(struct tavola *client, const char *id, int64_t timeout_ms,
+    enum tavola_transaction_state *out, struct tavola_error *error)
+{
+    Tavola__V1__WaitTransactionRequest request = TAVOLA__V1__WAIT_TRANSACTION_REQUEST__INIT;
+    const Tavola__V1__WaitTransactionResponse *answer;
+    struct arena arena;
+    const void *reply;
+
+    arena_init(&arena);
+    request.transaction_id = codec_bytes(str_of(id));
+    if (session_ask(client,
+            &(struct session_request){ .path = SERVICE "WaitTransaction",
+                .message = &request.base,
+                .reply_type = &tavola__v1__wait_transaction_response__descriptor,
+                .timeout_ms = timeout_ms },
+            &arena, &reply, error) == TAVOLA_OK) {
+        answer = reply;
+        if (answer->transaction)
+            *out = (enum tavola_transaction_state)answer->transaction->state;
+    }
+    arena_cleanup(&arena);
+    return error->code;
+}
+
+static bool is_final(enum tavola_transaction_state state)
+{
+    return state != TAVOLA_TRANSACTION_PENDING && state != TAVOLA_TRANSACTION_RUNNING;
+}
+
+enum tavola_code tavola_transaction_wait(struct tavola *client, const char *id, int64_t timeout_ms,
+    enum tavola_transaction_state *out, struct tavola_error *error)
+{
+    int64_t until_us = clock_monotonic_us() + timeout_ms * US_PER_MS, left_ms = timeout_ms;
+    enum tavola_transaction_state state = TAVOLA_TRANSACTION_PENDING;
+    struct tavola_error own;
+
+    error = call_error_begin(error, &own);
+    do {
+        if (wait_once(client, id, left_ms < MAX_WAIT_MS ? left_ms : MAX_WAIT_MS, &state, error) != TAVOLA_OK)
+            return error->code;
+        left_ms = (until_us - clock_monotonic_us()) / US_PER_MS;
+    } while (!is_final(state) && left_ms > MAX_WAIT_MS / 100);
+    *out = state;
+    return TAVOLA_OK;
+}
