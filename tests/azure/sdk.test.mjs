@@ -2,7 +2,7 @@
 // The JavaScript SDK of Azure Tables, unchanged, against a server. AZURE_TABLES has the connection string.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { odata, TableClient, TableServiceClient } from "@azure/data-tables";
+import { odata, TableClient, TableServiceClient, TableTransaction } from "@azure/data-tables";
 
 const connection = process.env.AZURE_TABLES;
 const options = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } };
@@ -155,9 +155,9 @@ describe("TableClient", () => {
   it("reads thousands of entities in pages", async () => {
     const paged = open("SdkPages");
     await paged.createTable();
-    const names = Array.from({ length: 2500 }, (_, n) => `r${String(n).padStart(5, "0")}`);
-    for (let begin = 0; begin < names.length; begin += 50)
-      await Promise.all(names.slice(begin, begin + 50).map((rowKey, n) => paged.createEntity({ ...key(rowKey), n: begin + n })));
+    const names = Array.from({ length: 5000 }, (_, n) => `r${String(n).padStart(5, "0")}`);
+    for (let begin = 0; begin < names.length; begin += 100)
+      await paged.submitTransaction(names.slice(begin, begin + 100).map((rowKey, n) => ["create", { ...key(rowKey), n: begin + n }]));
     assert.deepEqual((await all(paged.listEntities())).map((entity) => entity.rowKey), names);
     const sizes = [];
     let token;
@@ -165,13 +165,42 @@ describe("TableClient", () => {
       sizes.push(page.length);
       token ??= page.continuationToken;
     }
-    assert.deepEqual(sizes, [900, 900, 700]);
+    assert.deepEqual(sizes, [900, 900, 900, 900, 900, 500]);
     const rest = paged.listEntities().byPage({ maxPageSize: 1000, continuationToken: token });
     assert.equal((await rest.next()).value[0].rowKey, names[900]);
-    const some = await all(paged.listEntities({ queryOptions: { filter: odata`n ge ${2400}`, select: ["rowKey", "n"] } }));
+    const some = await all(paged.listEntities({ queryOptions: { filter: odata`n ge ${4900}`, select: ["rowKey", "n"] } }));
     assert.equal(some.length, 100);
     assert.deepEqual(Object.keys(some[0]).sort(), ["etag", "n", "rowKey"]);
     await paged.deleteTable();
+  });
+
+  it("carries out transactions, and nothing of one that fails", async () => {
+    const transaction = new TableTransaction();
+    for (const name of ["a", "b", "c"]) transaction.createEntity({ partitionKey: "tx", rowKey: name, n: 1 });
+    transaction.upsertEntity({ partitionKey: "tx", rowKey: "d", n: 1 }, "Replace");
+    const made = await client.submitTransaction(transaction.actions);
+    assert.equal(made.status, 202);
+    assert.deepEqual(made.subResponses.map((one) => one.status), [204, 204, 204, 204]);
+    assert.match(made.getResponseForEntity("b").etag, /^W\//);
+    const etag = (await client.getEntity("tx", "c")).etag;
+    await client.submitTransaction([
+      ["update", { partitionKey: "tx", rowKey: "a", m: 2 }, "Merge"],
+      ["update", { partitionKey: "tx", rowKey: "b", m: 2 }, "Replace"],
+      ["update", { partitionKey: "tx", rowKey: "c", m: 2 }, "Merge", { etag }],
+      ["delete", { partitionKey: "tx", rowKey: "d" }],
+      ["upsert", { partitionKey: "tx", rowKey: "e", m: 2 }, "Merge"],
+    ]);
+    const found = await all(client.listEntities({ queryOptions: { filter: odata`PartitionKey eq ${"tx"}` } }));
+    assert.deepEqual(found.map(({ rowKey, n, m }) => [rowKey, n, m]), [["a", 1, 2], ["b", undefined, 2], ["c", 1, 2], ["e", undefined, 2]]);
+    const failing = (...actions) => client.submitTransaction([["upsert", { partitionKey: "tx", rowKey: "never", n: 1 }], ...actions]);
+    await refused(failing(["create", { partitionKey: "tx", rowKey: "a" }]), 409, "EntityAlreadyExists", "1:The specified entity already exists.");
+    await refused(failing(["update", { partitionKey: "tx", rowKey: "absent" }, "Merge"]), 404, "ResourceNotFound");
+    await refused(failing(["update", { partitionKey: "tx", rowKey: "c" }, "Merge", { etag }]), 412, "UpdateConditionNotSatisfied");
+    await refused(failing(["upsert", { partitionKey: "tx", rowKey: "never" }]), 400, "InvalidDuplicateRow");
+    await refused(failing(["upsert", { partitionKey: "tx", rowKey: "long", text: "x".repeat(32769) }]), 400, "PropertyValueTooLarge");
+    const many = Array.from({ length: 101 }, (_, n) => ["upsert", { partitionKey: "tx", rowKey: `m${n}` }]);
+    await refused(client.submitTransaction(many), 400, "InvalidInput");
+    await refused(client.getEntity("tx", "never"), 404, "ResourceNotFound");
   });
 
   it("filters by every type", async () => {

@@ -1,18 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JavaScript SDK of Azure Tables, as npm has it, against a server: sdk.test.mjs has the tests."""
+"""The JavaScript SDK of Azure Tables, as npm has it, against a server: sdk.test.mjs and signed.test.mjs have the tests."""
 
+import base64
 import os
 import shutil
 import subprocess
 import unittest
 
+from tavola_test.azure import DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY
 from tavola_test.ports import free_port
+from tavola_test.security_case import SecurityCase
 from tavola_test.settings import SOURCE
 from tavola_test.stack import Stack
 
-# The account and key that every emulator of the service has: they are public.
-ACCOUNT = "devstoreaccount1"
-KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+ACCOUNT, KEY = DEVELOPMENT_ACCOUNT, base64.b64encode(DEVELOPMENT_KEY).decode()
+
+
+def run_node(stack, arguments, **environment):
+    """Run node beside the SDK; its output. It must end well."""
+    result = subprocess.run(
+        ["node", *arguments], cwd=os.environ["AZURE_SDK"], env={**os.environ, **environment},
+        capture_output=True, text=True, check=False, timeout=240,
+    )
+    if result.returncode != 0:
+        raise AssertionError(result.stdout + result.stderr + stack.logs())
+    return result.stdout
+
+
+class Signed(SecurityCase):
+    """With authentication: the keys of an account made for this."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.port = free_port()
+        cls.settings = {"TAVOLA_HTTP_LISTEN": f"127.0.0.1:{cls.port}"}
+        super().setUpClass()
+
+    def test_signed(self):
+        print(run_node(
+            self.stack, ["--test", "signed.test.mjs"], AZURE_ENDPOINT=f"http://127.0.0.1:{self.port}/acme",
+            AZURE_ACCOUNT="acme", AZURE_KEY=base64.b64encode(self.keys[0]).decode(),
+        ))
 
 
 class Sdk(unittest.TestCase):
@@ -24,12 +52,7 @@ class Sdk(unittest.TestCase):
             f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};"
             f"TableEndpoint=http://127.0.0.1:{port}/{ACCOUNT};"
         )
-        result = subprocess.run(
-            ["node", *arguments], cwd=os.environ["AZURE_SDK"], env={**os.environ, "AZURE_TABLES": connection},
-            capture_output=True, text=True, check=False, timeout=240,
-        )
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr + stack.logs())
-        return result.stdout
+        return run_node(stack, arguments, AZURE_TABLES=connection)
 
     def test_sdk(self):
         with Stack() as stack:
