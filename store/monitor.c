@@ -14,7 +14,7 @@
 #include "store/intents/queue_calls.h"
 #include "store/session/epoch.h"
 #include "store/sql.h"
-#include "store/store.h"
+#include "store/store_options.h"
 
 enum {
     LOOK_US = 500000,        /* between two looks at the database */

@@ -6,7 +6,7 @@
 #ifndef STORE_BACKGROUND_EXPIRE_H
 #define STORE_BACKGROUND_EXPIRE_H
 
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 
 /* The most entities of a chunk. *count: how many had expired; an entity that was written since is left alone. */
 enum { EXPIRE_CHUNK = 500 };

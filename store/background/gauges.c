@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "domain/indexes/index_codec.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 enum index_column {

@@ -15,7 +15,7 @@
 #include "store/session/catalogue_load.h"
 #include "store/session/fence.h"
 #include "store/session/stalled_sessions.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 enum { ROUND_ROWS = 20000, CHUNK_ROWS = 1000 };

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "store/session/catalogue_load.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 enum { CHUNK_BLOCKS = 1024, FIRST_ROOM = 64 };

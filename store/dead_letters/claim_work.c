@@ -8,7 +8,7 @@
 #include "store/dead_letters/claim_work.h"
 
 #include "store/dead_letters/dead_letter_work.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 struct claim_request {

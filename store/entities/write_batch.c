@@ -20,7 +20,7 @@
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
 #include "store/session/unit_of_work.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include "store/feed/feed_purge.h"
 
 #include "base/failpoint.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 enum { CHUNK_ROWS = 1000, ROUND_ROWS = 20000, EVERYTHING = -1 };

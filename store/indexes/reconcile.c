@@ -23,7 +23,7 @@
 #include "store/entities/owner_rows.h"
 #include "store/indexes/stored_entries.h"
 #include "store/intents/source_keys.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 /* Of properties, that a transaction reads and writes. A single source may have more: it is never in the way. */

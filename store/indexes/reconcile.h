@@ -40,13 +40,7 @@ MUST_USE enum status reconcile_keys(struct worker *store, const struct intent *i
 MUST_USE enum status reconcile_each(
     struct worker *store, const struct intent *keys, size_t count, struct error *err);
 
-/* An entry of one source key, which may be there although no manifest names it. */
-struct entry_suspect {
-    int64_t index_id;
-    struct entity_key source;
-    struct entity_key entry;
-    bool has_entry;
-};
+struct entry_suspect; /* store/indexes/stored_entries.h */
 
 /*
  * The same, forced, of keys whose manifests are not believed, be it that they cannot be read: what is stored counts, at the

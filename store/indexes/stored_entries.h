@@ -5,8 +5,15 @@
 #ifndef STORE_INDEXES_STORED_ENTRIES_H
 #define STORE_INDEXES_STORED_ENTRIES_H
 
-#include "store/indexes/reconcile.h"
 #include "store/intents/source_keys.h"
+
+/* An entry of one source key, which may be there although no manifest names it. */
+struct entry_suspect {
+    int64_t index_id;
+    struct entity_key source;
+    struct entity_key entry;
+    bool has_entry;
+};
 
 /*
  * Replace `stored` of each key by the entries that are there and name it: at the keys that its source asks for, that its

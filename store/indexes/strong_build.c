@@ -21,7 +21,7 @@
 #include "store/entities/owner_rows.h"
 #include "store/entities/write_batch.h"
 #include "store/entities/write_set.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 
 struct mending {
     struct strong_mending *asked;

@@ -10,7 +10,7 @@
 #include "base/numbers.h"
 #include "domain/ticks.h"
 #include "store/intents/scan_reach.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 enum oldest_column { OLDEST_RANGE, OLDEST_QUEUE, OLDEST_KIND, OLDEST_US, OLDEST_NOW_US, OLDEST_IS_AHEAD };

@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "store/intents/scan_reach.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 enum { LATE_COMMIT_US = 60000000 };

@@ -5,7 +5,7 @@
  */
 #include "store/intents/queue_work.h"
 
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 /* ---- controls ---- */

@@ -8,7 +8,7 @@
 
 #include "domain/keys/entity_key.h"
 #include "domain/operations/operation.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 
 /* A job that this worker has claimed. Everything lives in its arena, which outlasts the attempts. */
 struct job {

@@ -17,7 +17,7 @@
 #include "domain/filter/filter.h"
 #include "domain/reason.h"
 #include "store/entities/write_set.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 #include "store/transactions/transaction_calls.h"
 

@@ -9,7 +9,7 @@
 #include "base/failpoint.h"
 #include "store/jobs/job_calls.h"
 #include "store/jobs/report_calls.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
 struct scrub {

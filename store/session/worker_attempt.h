@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_internal.h - what the files behind worker.h share.
+ * worker_attempt.h - a worker's connection as the files behind worker.h use it, and how they run a unit of work on it.
  */
-#ifndef STORE_SESSION_WORKER_INTERNAL_H
-#define STORE_SESSION_WORKER_INTERNAL_H
+#ifndef STORE_SESSION_WORKER_ATTEMPT_H
+#define STORE_SESSION_WORKER_ATTEMPT_H
 
 #include "store/session/session.h"
 #include "store/session/unit_of_work.h"
-#include "store/session/worker.h"
 
 struct crew; /* store/jobs/crew.h */
 
@@ -25,7 +24,7 @@ struct worker {
  * attempt is made after a changed catalogue and after STATUS_UNAVAILABLE.
  *
  * STATUS_UNAVAILABLE  the database cannot be used, for whatever reason
- * STATUS_TIMEOUT      a statement took too long, or others kept a lock: the database is well, and other work may go on
+ * STATUS_TIMEOUT      a statement took too long, or other transactions kept a lock: the database works, and other work may go on
  * others              as the work failed; also a STATUS_STALE that has a reason
  */
 MUST_USE enum status worker_attempt(
