@@ -9,13 +9,13 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/reason.h"
-#include "store/catalogue/resolve.h"
 #include "store/entities/write_batch.h"
 #include "store/jobs/job.h"
 #include "store/jobs/job_calls.h"
 #include "store/queries/page_read.h"
 #include "store/queries/row_scan.h"
 #include "store/session/attempt.h"
+#include "store/session/resolve.h"
 #include "store/sql.h"
 
 enum {

@@ -15,7 +15,7 @@
 #include "store/background/state_purge.h"
 
 #include "base/failpoint.h"
-#include "store/intents/source_keys.h"
+#include "store/indexes/source_keys.h"
 #include "store/sql.h"
 
 enum { CHUNK_KEYS = 1000 };

@@ -11,10 +11,10 @@
 
 #include "base/failpoint.h"
 #include "store/background/expire.h"
+#include "store/connection/stalled_sessions.h"
 #include "store/feed/feed_purge.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/fence.h"
-#include "store/session/stalled_sessions.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 

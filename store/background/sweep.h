@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "store/session/stalled_sessions.h"
+#include "store/connection/stalled_sessions.h"
 #include "store/session/worker.h"
 
 /* End sessions of this role whose program has stood still inside a transaction for STALLED_MS. */

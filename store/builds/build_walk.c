@@ -25,7 +25,7 @@
 
 #include "base/failpoint.h"
 #include "store/entities/entry_rows.h"
-#include "store/intents/source_keys.h"
+#include "store/indexes/source_keys.h"
 #include "store/sql.h"
 
 enum {

@@ -12,9 +12,9 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
-#include "store/catalogue/resolve.h"
 #include "store/session/attempt.h"
 #include "store/session/catalogue_change.h"
+#include "store/session/resolve.h"
 #include "store/sql.h"
 
 static struct table_view view_of(const struct table *table, struct arena *arena)

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "store/intents/source_keys.h"
+#include "store/indexes/source_keys.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 #include "store/transactions/transaction_calls.h"

@@ -7,11 +7,11 @@
 
 #include "base/clock.h"
 #include "domain/indexes/index_plan.h"
-#include "store/catalogue/resolve.h"
 #include "store/connection/row_arrays.h"
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
+#include "store/session/resolve.h"
 #include "store/session/unit_of_work.h"
 #include "store/sql.h"
 

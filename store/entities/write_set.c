@@ -9,7 +9,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/writes/strong_entries.h"
-#include "store/catalogue/resolve.h"
+#include "store/session/resolve.h"
 
 /* A write on its way to its row: sorted by key, then by arrival. */
 struct reference {

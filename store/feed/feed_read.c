@@ -7,8 +7,8 @@
 
 #include "domain/limits.h"
 #include "domain/reason.h"
-#include "store/catalogue/resolve.h"
 #include "store/session/attempt.h"
+#include "store/session/resolve.h"
 #include "store/sql.h"
 
 enum column {

@@ -13,10 +13,10 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
-#include "store/catalogue/resolve.h"
 #include "store/jobs/report_calls.h"
 #include "store/session/attempt.h"
 #include "store/session/catalogue_change.h"
+#include "store/session/resolve.h"
 #include "store/sql.h"
 
 /* ---- create ---- */

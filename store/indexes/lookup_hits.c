@@ -7,7 +7,7 @@
 #include "domain/entities/row_state.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/reason.h"
-#include "store/catalogue/resolve.h"
+#include "store/session/resolve.h"
 
 /* ---- the index ---- */
 

@@ -8,7 +8,6 @@
 #include "domain/indexes/lookup_plan.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
-#include "store/catalogue/resolve.h"
 #include "store/entities/read_batch.h"
 #include "store/indexes/lookup_hits.h"
 #include "store/indexes/lookup_latest.h"
@@ -17,6 +16,7 @@
 #include "store/queries/collect.h"
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
+#include "store/session/resolve.h"
 #include "store/sql.h"
 
 /* ---- entries ---- */

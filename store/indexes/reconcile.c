@@ -21,8 +21,8 @@
 #include "base/failpoint.h"
 #include "store/entities/entry_rows.h"
 #include "store/entities/owner_rows.h"
+#include "store/indexes/source_keys.h"
 #include "store/indexes/stored_entries.h"
-#include "store/intents/source_keys.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 

@@ -5,7 +5,7 @@
 #ifndef STORE_INDEXES_STORED_ENTRIES_H
 #define STORE_INDEXES_STORED_ENTRIES_H
 
-#include "store/intents/source_keys.h"
+#include "store/indexes/source_keys.h"
 
 /* An entry of one source key, which may be there although no manifest names it. */
 struct entry_suspect {

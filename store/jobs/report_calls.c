@@ -10,9 +10,9 @@
 #include "base/digits.h"
 #include "domain/indexes/verify_scope.h"
 #include "domain/reason.h"
-#include "store/catalogue/resolve.h"
 #include "store/jobs/job_calls.h"
 #include "store/session/attempt.h"
+#include "store/session/resolve.h"
 #include "store/sql.h"
 
 /* ---- reading ---- */

@@ -7,11 +7,11 @@
 #include "domain/indexes/query_advice.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
-#include "store/catalogue/resolve.h"
 #include "store/queries/collect.h"
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
+#include "store/session/resolve.h"
 
 /* ---- what all queries have in common ---- */
 

@@ -6,9 +6,9 @@
 
 #include "domain/indexes/index_advice.h"
 #include "domain/reason.h"
-#include "store/catalogue/resolve.h"
 #include "store/sampling/sample_calls.h"
 #include "store/session/attempt.h"
+#include "store/session/resolve.h"
 
 static enum status check_sampled(const struct table *table, struct error *err)
 {

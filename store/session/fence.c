@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "domain/intents/backoff.h"
 #include "domain/reason.h"
-#include "store/session/stalled_sessions.h"
+#include "store/connection/stalled_sessions.h"
 #include "store/sql.h"
 
 static const struct backoff pause_us = { .first = 100000, .longest = 2000000 };

@@ -13,7 +13,7 @@
 /*
  * Begin a transaction that has the fence alone: every open writer has ended, and later ones wait. Attempts end after
  * session->fence_limit_us; between them, sessions of our own that stand still are ended
- * (store/session/stalled_sessions.h). The caller makes its changes, bumps the version and commits.
+ * (store/connection/stalled_sessions.h). The caller makes its changes, bumps the version and commits.
  *
  * STATUS_OK           inside the transaction
  * STATUS_UNAVAILABLE  with reason CATALOGUE_CHANGE_BLOCKED: some transaction did not end in time; the message says

@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
+#include "store/connection/stalled_sessions.h"
 #include "store/session/audit_row.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/shared_catalogue.h"
-#include "store/session/stalled_sessions.h"
 #include "store/sql.h"
 
 enum { RESOLVE_LIMIT_US = 10000000, RESOLVE_PAUSE_US = 50000, FENCE_LIMIT_US = 10000000 };

@@ -4,11 +4,11 @@
  */
 #include "store/short_reads/short_page.h"
 
-#include "store/catalogue/resolve.h"
 #include "store/queries/collect.h"
 #include "store/queries/page_read.h"
 #include "store/queries/row_bounds.h"
 #include "store/queries/shape_reader.h"
+#include "store/session/resolve.h"
 
 /* ---- which ---- */
 

@@ -9,8 +9,8 @@
 #include "base/failpoint.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
-#include "store/catalogue/resolve.h"
 #include "store/session/attempt.h"
+#include "store/session/resolve.h"
 #include "store/sql.h"
 
 int16_t transaction_calls_bucket(struct str id)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rows.pml - workers that lock the state rows of the same keys, which come and go (store/intents/source_keys.c).
+ * state_rows.pml - workers that lock the state rows of the same keys, which come and go (store/indexes/source_keys.c).
  *
  * One statement locks the rows that its snapshot shows, one after another; a second one inserts the missing rows. A row that
  * was deleted while a worker waited for its lock counts as missing. If another worker inserts the row at the same time, the

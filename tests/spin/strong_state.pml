@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strong_state.pml - a write that brings the entries of an index in other partitions along (store/entities/state_rows.c),
- * beside a reconcile of the same keys (store/intents/source_keys.c, store/indexes/reconcile.c) while the index is built.
+ * beside a reconcile of the same keys (store/indexes/source_keys.c, store/indexes/reconcile.c) while the index is built.
  *
  * Both lock the index state rows that their snapshot shows, one after another, and take the manifest as it is then. The
  * reconcile makes the missing rows, begins anew if another process has made one, and then reads the sources. The write holds

@@ -6,8 +6,8 @@
 #include <check.h>
 
 #include "base/clock.h"
+#include "store/connection/stalled_sessions.h"
 #include "store/session/fence.h"
-#include "store/session/stalled_sessions.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 

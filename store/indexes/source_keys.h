@@ -3,8 +3,8 @@
  * source_keys.h - the source keys that a batch of intents names: each once, in the order of locks, with what
  * was read about them while their state rows were locked.
  */
-#ifndef STORE_INTENTS_SOURCE_KEYS_H
-#define STORE_INTENTS_SOURCE_KEYS_H
+#ifndef STORE_INDEXES_SOURCE_KEYS_H
+#define STORE_INDEXES_SOURCE_KEYS_H
 
 #include "domain/indexes/reconcile_plan.h"
 #include "domain/intents/intent.h"

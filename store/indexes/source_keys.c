@@ -2,7 +2,7 @@
 /*
  * source_keys.c - see the header.
  */
-#include "store/intents/source_keys.h"
+#include "store/indexes/source_keys.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * resolve.h - from the names in operations to the tables of the catalogue, as this session knows it. Before an
  * operation is refused because of it, the catalogue has to be confirmed: see session_confirm.
  */
-#ifndef STORE_CATALOGUE_RESOLVE_H
-#define STORE_CATALOGUE_RESOLVE_H
+#ifndef STORE_SESSION_RESOLVE_H
+#define STORE_SESSION_RESOLVE_H
 
 #include "domain/operations/operation.h"
 #include "store/session/session.h"

@@ -6,8 +6,8 @@
  * of a flight, keeps its row locks and the write fence: none of the session's time limits counts then. Over TCP
  * tcp_user_timeout ends the connection; over Unix sockets only another session can.
  */
-#ifndef STORE_SESSION_STALLED_SESSIONS_H
-#define STORE_SESSION_STALLED_SESSIONS_H
+#ifndef STORE_CONNECTION_STALLED_SESSIONS_H
+#define STORE_CONNECTION_STALLED_SESSIONS_H
 
 #include <stdint.h>
 

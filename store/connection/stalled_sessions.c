@@ -2,7 +2,7 @@
 /*
  * stalled_sessions.c - see the header.
  */
-#include "store/session/stalled_sessions.h"
+#include "store/connection/stalled_sessions.h"
 
 #include <stdio.h>
 

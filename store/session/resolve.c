@@ -2,7 +2,7 @@
 /*
  * resolve.c - see the header.
  */
-#include "store/catalogue/resolve.h"
+#include "store/session/resolve.h"
 
 #include "domain/reason.h"
 
