@@ -5,7 +5,7 @@
 #include "workers/builder.h"
 
 #include "base/log.h"
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "store/jobs/crew.h"
 #include "workers/worker.h"
 

@@ -5,7 +5,7 @@
  */
 #include "workers/scrubber.h"
 
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "workers/worker.h"
 
 enum {

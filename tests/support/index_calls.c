@@ -6,7 +6,7 @@
 
 #include <check.h>
 
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
 #include "store/jobs/job_calls.h"

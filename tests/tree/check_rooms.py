@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when rooms of a layer include each other in a circle, or when a room outgrows its bounds.
+"""Fails when rooms of a layer, or modules of store/, include each other in a circle, or when a room outgrows its bounds.
 
 A room is a folder directly below a layer (store/entities, domain/filter); files of the layer's own folder are its hall.
 The hall may include every room. A room may include the headers of its layer's hall only where HALL names them.
@@ -16,6 +16,8 @@ import tree
 
 LAYERS = ("domain", "store")
 MAX_SOURCES = 15  # .c files of a room: with more it is two rooms
+MAX_LEVELS = {"domain": 10, "store": 7}  # the longest chain of rooms each of which includes the next one
+WITHOUT_CIRCLES = {"store"}  # layers whose modules include each other one way
 # Headers of a hall that its rooms may include: they include no room themselves.
 HALL = {"domain": {"account_id.h", "digest.h", "limits.h", "reason.h", "text.h", "ticks.h", "token.h"}, "store": {"sql.h", "migrations.h"}}
 
@@ -44,8 +46,18 @@ def graph(root, layer, complain):
     return edges
 
 
+def modules(root, layer):
+    """module (a source with its header) -> the modules it includes, with one file each."""
+    edges = {}
+    for path, _, header in includes(root, layer):
+        module, target = os.path.splitext(path)[0], layer + "/" + os.path.splitext(header)[0]
+        if module != target:
+            edges.setdefault(module, {}).setdefault(target, path)
+    return edges
+
+
 def circle(edges):
-    """The rooms of a circle, or None."""
+    """The rooms or modules of a circle, or None."""
     done = set()
 
     def visit(room, path):
@@ -67,14 +79,31 @@ def circle(edges):
     return None
 
 
+def levels(edges):
+    """The rooms of the longest chain; without circles."""
+    chains = {}
+
+    def chain(room):
+        if room not in chains:
+            chains[room] = [room] + max((chain(target) for target in sorted(edges.get(room, {}))), key=len, default=[])
+        return chains[room]
+
+    return max((chain(room) for room in sorted(edges)), key=len, default=[])
+
+
 def check(root, complain):
-    """Complain of every circle and every room that is too large."""
+    """Complain of every circle, of a chain that is too long, and of every room that is too large."""
     for layer in LAYERS:
         edges = graph(root, layer, complain)
         found = circle(edges)
         if found:
             steps = [f"{a} -> {b} ({edges[a][b]})" for a, b in zip(found, found[1:])]
             complain(f"{layer}/: rooms include each other in a circle: " + ", ".join(steps))
+        elif len(levels(edges)) > MAX_LEVELS[layer]:
+            complain(f"{layer}/: more than {MAX_LEVELS[layer]} rooms stand on each other: " + " -> ".join(levels(edges)))
+        found = circle(modules(root, layer)) if layer in WITHOUT_CIRCLES else None
+        if found:
+            complain("modules include each other in a circle: " + " -> ".join(found))
         for room in sorted(os.listdir(os.path.join(root, layer))):
             folder = os.path.join(root, layer, room)
             sources = [n for n in os.listdir(folder) if n.endswith(".c")] if os.path.isdir(folder) else []
@@ -87,6 +116,9 @@ def print_graph(root):
         edges = graph(root, layer, lambda _: None)
         for room in sorted(edges):
             print(f"{layer}/{room}: {' '.join(sorted(edges[room]))}")
+        between = sum(1 for _, room, header in includes(root, layer) if room and "/" in header and header.split("/")[0] != room)
+        pairs = sum(len(targets) for targets in edges.values())
+        print(f"{layer}/: {between} includes between {pairs} pairs of rooms on {len(levels(edges))} levels")
 
 
 if __name__ == "__main__":

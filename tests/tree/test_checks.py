@@ -53,6 +53,20 @@ class Rooms(unittest.TestCase):
         found = complaints(check_rooms.check, {"store/a/x.c": '#include "store/store.h"\n'})
         self.assertEqual(found, ["store/a/x.c: a room may not include store/store.h, which stands above the rooms"])
 
+    def test_modules_of_a_room_have_no_circle(self):
+        found = complaints(check_rooms.check, {
+            "store/a/x.c": '#include "store/a/y.h"\n#include "store/a/x.h"\n',
+            "store/a/y.h": '#include "store/a/x.h"\n',
+        })
+        self.assertEqual(found, ["modules include each other in a circle: store/a/x -> store/a/y -> store/a/x"])
+
+    def test_a_chain_of_rooms_is_not_longer_than_its_bound(self):
+        length = check_rooms.MAX_LEVELS["store"]
+        files = {f"store/r{i}/x.c": f'#include "store/r{i + 1}/x.h"\n' for i in range(length)}
+        self.assertIn("r0 -> r1", complaints(check_rooms.check, files)[0])
+        del files["store/r0/x.c"]
+        self.assertEqual(complaints(check_rooms.check, files), [])
+
     def test_a_room_is_not_larger_than_its_bound(self):
         files = {f"store/a/x{i}.c": "" for i in range(check_rooms.MAX_SOURCES + 1)}
         self.assertIn("it is two rooms", complaints(check_rooms.check, files)[0])

@@ -10,7 +10,7 @@
 
 #include "domain/intents/delivery.h"
 #include "domain/limits.h"
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "store/background/sweep.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"

@@ -7,7 +7,7 @@
 #include <check.h>
 
 #include "base/macros.h"
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 
 enum status job_work_scrub(struct worker *store, bool *worked, struct error *err)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "domain/filter/filter.h"
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "store/background/range_delete.h"
 #include "store/jobs/job_calls.h"
 #include "tests/support/calls.h"

@@ -5,7 +5,7 @@
  */
 #include <check.h>
 
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/reconcile.h"
 #include "tests/support/calls.h"

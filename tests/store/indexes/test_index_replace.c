@@ -6,7 +6,7 @@
 
 #include "domain/indexes/index_codec.h"
 #include "domain/limits.h"
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "store/catalogue/table_calls.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"

@@ -7,7 +7,7 @@
 
 #include "domain/limits.h"
 #include "domain/ticks.h"
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/intents/backlog_work.h"

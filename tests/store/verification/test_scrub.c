@@ -6,7 +6,7 @@
 
 #include "base/macros.h"
 #include "store/background/gauges.h"
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 #include "store/indexes/index_calls.h"
 #include "store/jobs/job_calls.h"
 #include "store/jobs/report_calls.h"

@@ -2,8 +2,8 @@
 /*
  * job_work.h - carrying on long-running operations (jobs), a chunk at a time.
  */
-#ifndef STORE_BACKGROUND_JOB_WORK_H
-#define STORE_BACKGROUND_JOB_WORK_H
+#ifndef STORE_JOB_WORK_H
+#define STORE_JOB_WORK_H
 
 #include <stdbool.h>
 #include <stdint.h>

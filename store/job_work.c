@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_work.c - carrying on long-running operations, a chunk at a time.
+ * job_work.c - carrying on long-running operations, a chunk at a time: which kinds there are, and what becomes of one that fails.
  *
  * Any worker may do any chunk, twice or late: chunks are harmless to repeat, and the operation's row decides whose
  * progress counts. The row also names the worker that works on it, so that this happens seldom. Drops and purges need
  * no fence: no server can write what they delete, since the change that began them was made through the fence. State
  * rows that a dropped index shares with others need it: state_purge.c.
  */
-#include "store/background/job_work.h"
+#include "store/job_work.h"
 
-#include <inttypes.h>
-
-#include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/background/purge.h"
 #include "store/background/range_delete.h"
@@ -19,75 +16,9 @@
 #include "store/builds/index_update.h"
 #include "store/indexes/index_calls.h"
 #include "store/jobs/crew.h"
-#include "store/jobs/job.h"
-#include "store/sql.h"
+#include "store/jobs/job_claim.h"
 #include "store/verification/scrub.h"
 #include "store/verification/verify_job.h"
-
-enum { CLAIM_MS = 5000 };
-
-/* ---- claim and release ---- */
-
-enum claim_column {
-    CLAIM_ID,
-    CLAIM_KIND,
-    CLAIM_TABLE,
-    CLAIM_INDEX,
-    CLAIM_PHASE,
-    CLAIM_HAS_CURSOR,
-    CLAIM_CURSOR_PARTITION,
-    CLAIM_CURSOR_ROW,
-    CLAIM_DONE,
-    CLAIM_TOTAL,
-    CLAIM_FAULTS,
-    CLAIM_FILTER,
-    CLAIM_RATE,
-};
-
-static enum status claim(struct session *session, void *context, struct error *err)
-{
-    struct job *job = context;
-    struct pg_params params;
-    PG_RESULT row = NULL;
-
-    /* The connection's random bits: two threads of one worker are two owners. */
-    job->owner = arena_format(
-        &job->arena, "%.*s/%" PRIx64, STR_ARG(job->store->worker), (uint64_t)session->connection_id);
-    pg_params_init(&params, &session->arena);
-    pg_add_bytes(&params, job->owner);
-    pg_add_int8(&params, CLAIM_MS);
-    pg_add_bool(&params, job->is_scrub);
-    TRY(pg_query(&session->pg, &sql_job_claim, &params, &row, err));
-    if (PQntuples(row) == 0)
-        return STATUS_OK;
-    job->id = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_ID));
-    job->kind = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_KIND));
-    job->table_id = pg_int8(row, 0, CLAIM_TABLE);
-    job->index_id = pg_int8(row, 0, CLAIM_INDEX);
-    job->phase = pg_int2(row, 0, CLAIM_PHASE);
-    job->has_cursor = pg_bool(row, 0, CLAIM_HAS_CURSOR);
-    job->cursor.partition = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_CURSOR_PARTITION));
-    job->cursor.row = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_CURSOR_ROW));
-    job->done = pg_int8(row, 0, CLAIM_DONE);
-    job->total = pg_int8(row, 0, CLAIM_TOTAL);
-    job->faults = pg_int8(row, 0, CLAIM_FAULTS);
-    job->filter = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_FILTER));
-    job->is_gentle = job->is_scrub || pg_int8(row, 0, CLAIM_RATE) > 0;
-    job->state = JOB_RUNNING;
-    return STATUS_OK;
-}
-
-static enum status release(struct session *session, void *context, struct error *err)
-{
-    const struct job *job = context;
-    struct pg_params params;
-    PG_RESULT row = NULL;
-
-    pg_params_init(&params, &session->arena);
-    pg_add_bytes(&params, job->id);
-    pg_add_bytes(&params, job->owner);
-    return pg_query(&session->pg, &sql_job_release, &params, &row, err);
-}
 
 /* ---- kinds ---- */
 
@@ -147,7 +78,7 @@ static enum status give_back(struct job *job, enum status status, struct error *
         return (kind ? kind->fail : job_checkpoint)(job, &ignored) == STATUS_OK ? STATUS_OK : status;
     }
     /* If this fails too, the claim runs out by itself. */
-    released = worker_attempt(job->store, release, job, &ignored);
+    released = job_claim_release(job, &ignored);
     (void)released;
     return status;
 }
@@ -159,7 +90,7 @@ static enum status run(struct worker *store, bool is_scrub, bool *worked, struct
     enum status status;
 
     arena_init(&job.arena);
-    status = worker_attempt(store, claim, &job, &failure);
+    status = job_claim_take(&job, &failure);
     if (status == STATUS_OK && job.id.len > 0) {
         FAILPOINT("operation.after_claim");
         status = crew_look_around(store, &failure);
