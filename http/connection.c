@@ -290,3 +290,32 @@ void *connection_note_target(void *context, const char *target, struct MHD_Conne
     connection->target = strdup(target);
     return NULL;
 }
+
+/* ---- TLS ---- */
+
+int connection_show_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+    int authority_count, const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
+    gnutls_pcert_st **chain, unsigned *count, gnutls_privkey_t *key)
+{
+    struct connection *connection = connection_of(gnutls_session_get_ptr(session));
+
+    (void)authorities;
+    (void)authority_count;
+    (void)algorithms;
+    (void)algorithm_count;
+    if (!connection)
+        return -1;
+    tls_identity_show(connection->server->tls, chain, count, key);
+    return 0;
+}
+
+bool connection_admits_client(struct connection *connection)
+{
+    const union MHD_ConnectionInfo *info;
+
+    if (!connection->server->tls || connection->is_admitted)
+        return true;
+    info = MHD_get_connection_info(connection->library, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    connection->is_admitted = info && tls_identity_admits(connection->server->tls, info->tls_session);
+    return connection->is_admitted;
+}

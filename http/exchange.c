@@ -470,6 +470,8 @@ enum MHD_Result exchange_handle(void *context, struct MHD_Connection *library, c
     if (!connection)
         return MHD_NO;
     exchange = connection->exchange;
+    if (!exchange && !connection_admits_client(connection))
+        return MHD_NO;
     if (!exchange)
         return begin_exchange(connection, method);
     if (*upload_size > 0) {

@@ -31,6 +31,9 @@ enum {
     US_PER_MS = 1000,
 };
 
+/* What clients are offered, in the words of GnuTLS. */
+#define TLS_VERSIONS "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"
+
 /* ---- the thread ---- */
 
 /* The client of a connection that is suspended is gone. */
@@ -173,13 +176,22 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
     const struct http_limits *limits = &server->options.limits;
     /* The library keeps a connection's headers, and what it makes of them, in one piece of memory; half of it for reading. */
     size_t memory_bytes = 2 * limits->header_bytes;
+    const char *client_ca = server->tls ? tls_identity_client_ca(server->tls) : NULL;
+    struct MHD_OptionItem tls[] = {
+        { MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)connection_show_certificate },
+        { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_VERSIONS },
+        { client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, (void *)(uintptr_t)client_ca },
+        { MHD_OPTION_END, 0, NULL },
+    };
+    struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
 
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, exchange_handle, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (server->tls ? MHD_USE_TLS : 0U), 0,
+        NULL, NULL, exchange_handle, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)(limits->connections + SPARE_CONNECTIONS), MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_bytes,
         MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server, MHD_OPTION_NOTIFY_COMPLETED,
         exchange_completed, server, MHD_OPTION_URI_LOG_CALLBACK, connection_note_target, server,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_ARRAY, server->tls ? tls : none, MHD_OPTION_END);
 }
 
 static bool add_to_epoll(int epoll, int fd, void *tag)
@@ -210,6 +222,7 @@ static void server_free(struct http_server *server)
         close(server->epoll);
     if (server->wake >= 0)
         close(server->wake);
+    tls_identity_free(server->tls);
     pthread_mutex_destroy(&server->lock);
     free(server);
 }
@@ -247,10 +260,16 @@ enum status http_server_start(const struct http_options *options, struct http_se
     struct http_server *server;
     int fd;
 
+    struct tls_identity *tls = NULL;
+
     if (options->tls)
-        return error_set(err, STATUS_INVALID, "TLS is not served over HTTP yet");
-    TRY(listen_socket_open(options->listen, &fd, err));
+        TRY(tls_identity_open(options->tls, &tls, err));
+    if (listen_socket_open(options->listen, &fd, err) != STATUS_OK) {
+        tls_identity_free(tls);
+        return STATUS_UNAVAILABLE;
+    }
     server = server_new(options);
+    server->tls = tls;
     server->port = listen_socket_port(fd);
     if (!start_loop(server, fd)) {
         server_free(server);

@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "http/address_counts.h"
 #include "http/server.h"
+#include "http/tls.h"
 
 enum connection_phase {
     CONNECTION_IDLE,    /* waits for a request, or for the rest of its headers */
@@ -40,6 +41,7 @@ struct connection {
     bool authenticated;
     bool watched; /* suspended, and in the server's epoll: so its client's end is noticed */
     bool hung_up;
+    bool is_admitted;                   /* with TLS: its certificate has been checked */
     struct connection *previous, *next; /* of its list: idle or busy */
 };
 
@@ -85,6 +87,7 @@ struct exchange {
 struct http_server {
     struct MHD_Daemon *daemon;
     struct http_options options; /* with limits filled in */
+    struct tls_identity *tls;    /* NULL: plain text */
     pthread_t thread;
     int port;
     int epoll; /* of the thread: the library's, the wake-up, and watched connections */
@@ -112,6 +115,13 @@ struct http_server {
 void connection_notify(
     void *context, struct MHD_Connection *library, void **state, enum MHD_ConnectionNotificationCode code);
 void *connection_note_target(void *context, const char *target, struct MHD_Connection *library);
+
+int connection_show_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+    int authority_count, const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
+    gnutls_pcert_st **chain, unsigned *count, gnutls_privkey_t *key);
+
+/* Whether its client has shown the certificate that the server asks for, if it asks for one. */
+bool connection_admits_client(struct connection *connection);
 
 struct connection *connection_of(struct MHD_Connection *library);
 

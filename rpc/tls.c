@@ -4,100 +4,20 @@
  */
 #include "rpc/tls.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <grpc/grpc_security.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/log.h"
-
-enum { MAX_BYTES = 1024 * 1024 };
-
-/* A file's content, and what tells whether it has changed. */
-struct pem {
-    const char *path; /* NULL: none */
-    char *text;
-    struct stat seen;
-};
+#include "base/pem_file.h"
 
 struct tls_files {
-    struct pem certificate, key, client_ca;
+    struct pem_file certificate, key, client_ca;
     bool handed; /* the core has had them once */
 };
-
-/* ---- files ---- */
-
-static void pem_forget(struct pem *pem)
-{
-    if (pem->text)
-        explicit_bzero(pem->text, strlen(pem->text));
-    free(pem->text);
-    pem->text = NULL;
-}
-
-static bool read_whole(int fd, char *out, size_t size)
-{
-    size_t have = 0;
-
-    while (have < size) {
-        ssize_t got = read(fd, out + have, size - have);
-
-        if (got <= 0)
-            return false;
-        have += (size_t)got;
-    }
-    return true;
-}
-
-static enum status pem_read(struct pem *pem, struct error *err)
-{
-    int fd = open(pem->path, O_RDONLY | O_CLOEXEC);
-    enum status status = STATUS_OK;
-    size_t size = 0;
-
-    if (fd < 0 || fstat(fd, &pem->seen) != 0) {
-        status = error_set(err, STATUS_INVALID, "%s: %s", pem->path, strerror(errno));
-    } else if (pem->seen.st_size <= 0 || pem->seen.st_size > MAX_BYTES) {
-        status =
-            error_set(err, STATUS_INVALID, "%s: empty, or larger than %d bytes", pem->path, (int)MAX_BYTES);
-    } else {
-        size = (size_t)pem->seen.st_size;
-        pem->text = xcalloc(1, size + 1);
-        if (!read_whole(fd, pem->text, size) || strlen(pem->text) != size || !strstr(pem->text, "-----BEGIN"))
-            status = error_set(err, STATUS_INVALID, "%s: not a file in PEM", pem->path);
-    }
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
-static enum status pem_open(const char *path, struct pem *out, struct error *err)
-{
-    *out = (struct pem){ .path = path };
-    return path ? pem_read(out, err) : STATUS_OK;
-}
-
-static bool same_time(struct timespec a, struct timespec b)
-{
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-static bool pem_has_changed(const struct pem *pem)
-{
-    struct stat now;
-
-    if (!pem->path || stat(pem->path, &now) != 0)
-        return false; /* on its way, if it is being replaced */
-    return now.st_ino != pem->seen.st_ino || now.st_size != pem->seen.st_size ||
-           !same_time(now.st_mtim, pem->seen.st_mtim) || !same_time(now.st_ctim, pem->seen.st_ctim);
-}
 
 /* ---- certificate and key ---- */
 
@@ -122,7 +42,8 @@ static EVP_PKEY *key_of(const char *pem)
 }
 
 /* The core would refuse them too, but does not say why. */
-static enum status check_pair(const struct pem *certificate, const struct pem *key, struct error *err)
+static enum status check_pair(
+    const struct pem_file *certificate, const struct pem_file *key, struct error *err)
 {
     X509 *shown = certificate_of(certificate->text);
     EVP_PKEY *kept = key_of(key->text);
@@ -146,19 +67,19 @@ static enum status check_pair(const struct pem *certificate, const struct pem *k
 
 static void files_cleanup(struct tls_files *files)
 {
-    pem_forget(&files->certificate);
-    pem_forget(&files->key);
-    pem_forget(&files->client_ca);
+    pem_file_cleanup(&files->certificate);
+    pem_file_cleanup(&files->key);
+    pem_file_cleanup(&files->client_ca);
 }
 
 static enum status files_open(const struct rpc_server_tls *tls, struct tls_files *out, struct error *err)
 {
     *out = (struct tls_files){ 0 };
-    TRY(pem_open(tls->certificate, &out->certificate, err));
-    TRY(pem_open(tls->key, &out->key, err));
+    TRY(pem_file_open(tls->certificate, &out->certificate, err));
+    TRY(pem_file_open(tls->key, &out->key, err));
     if (tls->certificate && tls->key)
         TRY(check_pair(&out->certificate, &out->key, err));
-    return pem_open(tls->client_ca, &out->client_ca, err);
+    return pem_file_open(tls->client_ca, &out->client_ca, err);
 }
 
 static grpc_ssl_server_certificate_config *certificate_config(const struct tls_files *files)
@@ -178,8 +99,8 @@ static bool reload(struct tls_files *files)
     struct tls_files fresh;
     struct error err;
 
-    if (!pem_has_changed(&files->certificate) && !pem_has_changed(&files->key) &&
-        !pem_has_changed(&files->client_ca))
+    if (!pem_file_has_changed(&files->certificate) && !pem_file_has_changed(&files->key) &&
+        !pem_file_has_changed(&files->client_ca))
         return false;
     if (files_open(&tls, &fresh, &err) != STATUS_OK) {
         log_event(LOG_WARN, "certificates_kept", log_text("path", files->certificate.path),

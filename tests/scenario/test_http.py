@@ -3,10 +3,16 @@
 
 import base64
 import gzip
+import http.client
 import json
+import os
+import shutil
+import ssl
+import tempfile
 import unittest
 import urllib.parse
 
+from tavola_test.certificates import Authority
 from tavola_test.http_client import Caller, Raw, address_of, envelope, envelopes
 from tavola_test.stack import Stack
 
@@ -271,6 +277,63 @@ class TestConnections(HttpCase):
             self.assertTrue(raw.read_until(b"\r\n\r\n").startswith(b"HTTP/1.1 100"))
             raw.send(body)
             self.assertTrue(raw.read_all().startswith(b"HTTP/1.1 200"))
+
+
+class TestTls(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="http-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.authority = Authority(cls.folder, "authority")
+        cls.stranger = Authority(cls.folder, "stranger")
+        cls.stack = Stack(redis=False)
+        cls.addClassCleanup(cls.stack.close)
+
+    def serve(self, certificate, key_file, **settings):
+        log = os.path.join(self.stack.folder, "tavolad.log")
+        if os.path.exists(log):
+            os.unlink(log)
+        server = self.stack.start_server(
+            wait=False, TAVOLA_LISTEN="127.0.0.1:0", TAVOLA_HTTP_LISTEN="127.0.0.1:0", TAVOLA_TLS_CERT=certificate,
+            TAVOLA_TLS_KEY=key_file, **settings)
+        self.addCleanup(server.kill)
+        return address_of(self.stack)
+
+    def context(self, authority, pair=None):
+        context = ssl.create_default_context(cafile=authority.file)
+        if pair:
+            context.load_cert_chain(*pair)
+        return context
+
+    def status(self, address, context):
+        caller = Caller(("localhost", address[1]), context=context)
+        self.addCleanup(caller.close)
+        return caller.request("GET", "/healthz").status
+
+    def test_certificates_are_renewed_without_a_restart(self):
+        copies = [os.path.join(self.folder, name) for name in ("served.crt", "served.key")]
+        for source, copy in zip(self.authority.sign("localhost"), copies):
+            shutil.copy(source, copy)
+        address = self.serve(*copies)
+        self.assertIn(self.status(address, self.context(self.authority)), (200, 503))
+        with self.assertRaises(ssl.SSLCertVerificationError):
+            self.status(address, self.context(self.stranger))
+
+        for source, copy in zip(self.stranger.sign("localhost"), copies):
+            shutil.copy(source, copy + ".new")
+            os.rename(copy + ".new", copy)
+
+        self.assertIn(self.status(address, self.context(self.stranger)), (200, 503))
+        with self.assertRaises(ssl.SSLCertVerificationError):
+            self.status(address, self.context(self.authority))
+
+    def test_callers_show_a_certificate_where_one_is_required(self):
+        address = self.serve(*self.authority.sign("localhost"), TAVOLA_TLS_CLIENT_CA=self.authority.file)
+
+        self.assertIn(self.status(address, self.context(self.authority, self.authority.sign("caller"))), (200, 503))
+        for pair in [None, self.stranger.sign("caller")]:
+            with self.subTest(pair=pair), self.assertRaises((OSError, http.client.HTTPException)):
+                self.status(address, self.context(self.authority, pair))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ done
 check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/compression)'
 check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
 check_library libmicrohttpd http 'microhttpd'
+check_library GnuTLS http 'gnutls/'
 check_library jansson api 'jansson'
 check_library libxml2 odata 'libxml/'
 check_library hiredis queue '(hiredis|hiredis/)'
