@@ -8,7 +8,7 @@
 #include "odata/odata_action.h"
 #include "service/call.h"
 
-enum { ODATA_METHODS = 12 };
+enum { ODATA_METHODS = 14 };
 
 extern const struct method *const odata_methods[ODATA_METHODS];
 

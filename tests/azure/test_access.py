@@ -196,6 +196,50 @@ class Access(SecurityCase):
             reply.text,
             '{"value":[{"PartitionKey":"a","RowKey":"2"},{"PartitionKey":"a","RowKey":"3"},{"PartitionKey":"b","RowKey":"1"}]}')
 
+    # ---- stored access policies
+
+    def test_policies_are_set_as_a_whole_and_limit_signatures(self):
+        door = self.door(self.keys[0])
+        self.assertEqual(result(door.send("POST", "/Tables", {"TableName": "Policies"})), (201, "OK"))
+
+        def identifier(name, *terms):
+            return f"<SignedIdentifier><Id>{name}</Id><AccessPolicy>{''.join(terms)}</AccessPolicy></SignedIdentifier>"
+
+        def set_policies(*identifiers):
+            body = f'<?xml version="1.0" encoding="utf-8"?><SignedIdentifiers>{"".join(identifiers)}</SignedIdentifiers>'
+            return result(door.send("PUT", "/Policies?comp=acl", body, Content_Type="application/xml"))
+
+        def use(**fields):
+            return result(self.door().send("GET", "/Policies()", query=table_sas(self.keys[0], "Policies", **fields)))
+
+        future = f"<Expiry>{time.strftime('%Y-%m-%dT%H:%M:%S.0000000Z', time.gmtime(time.time() + 600))}</Expiry>"
+        readers = identifier("readers", future, "<Permission>r</Permission>")
+        terms = {"permissions": "", "expiry": None, "policy": "readers"}
+        self.assertEqual(set_policies(readers, identifier("bare")), (204, "OK"))
+        reply = door.send("GET", "/Policies?comp=acl")
+        self.assertEqual(reply.headers["Content-Type"], "application/xml")
+        self.assertEqual(
+            reply.text, f'<?xml version="1.0" encoding="utf-8"?><SignedIdentifiers>{readers}{identifier("bare")}</SignedIdentifiers>')
+        wait_for("the policy", lambda: use(**terms) == (200, "OK"))
+        self.assertEqual(use(policy="readers", permissions="r", expiry=None), FAILED)
+        self.assertEqual(use(policy="bare", permissions="r"), (200, "OK"))
+        self.assertEqual(result(self.door().send(
+            "POST", "/Policies", {"PartitionKey": "a", "RowKey": "1"}, query=table_sas(self.keys[0], "Policies", **terms))),
+            (403, "AuthorizationPermissionMismatch"))
+        self.assertEqual(set_policies(), (204, "OK"))
+        wait_for("the end of the policy", lambda: use(**terms) == FAILED)
+        for name, refused in (
+            ("six", [identifier(str(n)) for n in range(6)]), ("an unknown permission", [identifier("a", "<Permission>w</Permission>")]),
+            ("no XML", ["<"]), ("an entity", ["&a;"]),
+        ):
+            with self.subTest(name):
+                self.assertEqual(set_policies(*refused), (400, "InvalidXmlDocument"))
+        self.assertEqual(result(door.send("GET", "/Nothing?comp=acl")), (404, "TableNotFound"))
+        for query in (table_sas(self.keys[0], "Policies"), account_sas(self.keys[0])):
+            for method in ("GET", "PUT"):
+                reply = self.door().send(method, "/Policies?comp=acl", None if method == "GET" else "", query=query)
+                self.assertEqual(result(reply), (403, "AuthorizationFailure"), reply.text)
+
     # ---- signatures of accounts
 
     def test_types_of_resources_and_permissions_of_an_account_signature(self):
