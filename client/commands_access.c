@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "api/json/json_forms.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "client/command.h"
 #include "client/time_text.h"
@@ -13,7 +15,21 @@
 #include "domain/limits.h"
 #include "domain/ticks.h"
 
+#define CONNECTION_STRING "account connection-string"
+#define CONNECTION_ARGUMENTS "ACCOUNT URL"
+
 enum { DEFAULT_LIFETIME_S = 3600 };
+
+static bool read_key(
+    const struct client_config *config, const char *words, struct arena *arena, struct account_key *out)
+{
+    if (config->account_key && account_key_parse(str_of(config->account_key), arena, out))
+        return true;
+    fprintf(stderr,
+        "tavola %s: TAVOLA_ACCOUNT_KEY is not set, or not a key as `tavola account create` prints it\n",
+        words);
+    return false;
+}
 
 static int sign_and_print(
     const struct client_config *config, const char *words, struct credential *credential, struct arena *arena)
@@ -22,13 +38,8 @@ static int sign_and_print(
     struct error err = { 0 };
     struct str text;
 
-    if (!config->account_key || !account_key_parse(str_of(config->account_key), arena, &key)) {
-        fprintf(stderr,
-            "tavola %s: TAVOLA_ACCOUNT_KEY is not set, or not a key as `tavola account create` "
-            "prints it\n",
-            words);
+    if (!read_key(config, words, arena, &key))
         return COMMAND_MISUSED;
-    }
     if (credential_check(credential, &err) != STATUS_OK)
         return command_failed(words, &err);
     text = credential_sign(credential, &key, arena);
@@ -39,6 +50,45 @@ static int sign_and_print(
     printf("%.*s\n", STR_ARG(text));
     return COMMAND_OK;
 }
+
+/* ---- account connection-string ---- */
+
+static int print_connection(const struct client_config *config, char **argv, struct arena *arena)
+{
+    struct str url = str_of(argv[1]);
+    const char *protocol = str_starts_with(url, STR_LITERAL("https://")) ? "https" : "http";
+    struct account_key key;
+    struct buf text;
+
+    if (!account_name_is_valid(str_of(argv[0])) || strpbrk(argv[1], "; ") ||
+        (strncmp(argv[1], "https://", 8) != 0 && strncmp(argv[1], "http://", 7) != 0))
+        return command_misused(CONNECTION_STRING, CONNECTION_ARGUMENTS);
+    if (!read_key(config, CONNECTION_STRING, arena, &key))
+        return COMMAND_MISUSED;
+    while (url.len > 0 && url.data[url.len - 1] == '/')
+        url.len--;
+    buf_init(&text, arena);
+    buf_format(&text, "DefaultEndpointsProtocol=%s;AccountName=%s;AccountKey=", protocol, argv[0]);
+    json_forms_write_bytes(&text, str_of_bytes(key.bytes, ACCOUNT_KEY_BYTES));
+    buf_format(&text, ";TableEndpoint=%.*s/%s", STR_ARG(url), argv[0]);
+    printf("%.*s\n", STR_ARG(buf_str(&text)));
+    return COMMAND_OK;
+}
+
+static int run_connection(const struct client_config *config, int argc, char **argv)
+{
+    struct arena arena;
+    int exit_code;
+
+    if (argc != 2)
+        return command_misused(CONNECTION_STRING, CONNECTION_ARGUMENTS);
+    arena_init(&arena);
+    exit_code = print_connection(config, argv, &arena);
+    arena_cleanup(&arena);
+    return exit_code;
+}
+
+/* ---- token create ---- */
 
 static int run_token(const struct client_config *config, int argc, char **argv)
 {
@@ -307,6 +357,14 @@ static const struct command commands[] = {
             "sign a token for the whole account with TAVOLA_ACCOUNT_KEY, valid for an hour or for SECONDS (a "
             "day at most)",
         .run = run_token,
+    },
+    {
+        .words = CONNECTION_STRING,
+        .arguments = CONNECTION_ARGUMENTS,
+        .help = "print what a client of Azure Tables connects with: the account, TAVOLA_ACCOUNT_KEY, and "
+                "URL, the "
+                "address of TAVOLA_HTTP_LISTEN as clients reach it (https://tables.example)",
+        .run = run_connection,
     },
     {
         .words = "sas create",

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may do what at the Azure Tables door: signed requests, signatures of tables and accounts, and every way to fail."""
 
+import base64
+import time
 import unittest
 from email.utils import formatdate
-import time
 
 from tavola_test import client
 from tavola_test.azure import DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, Door, account_sas, subsets, table_sas
@@ -41,6 +42,17 @@ class Access(SecurityCase):
                 with self.subTest(scheme):
                     reply = self.door(key, scheme=scheme).send("GET", "/" + KEY)
                     self.assertEqual(result(reply), (200, "OK"), reply.text)
+
+    def test_the_connection_string_has_the_key_that_signs(self):
+        key = "tvk1." + base64.urlsafe_b64encode(self.keys[0]).decode().rstrip("=")
+        words = ("account", "connection-string", "acme", f"http://127.0.0.1:{self.port}/")
+        printed = self.operate(*words, TAVOLA_ACCOUNT_KEY=key)
+        parts = dict(part.split("=", 1) for part in printed.split(";"))
+        self.assertEqual(
+            {name: parts[name] for name in ("DefaultEndpointsProtocol", "AccountName", "TableEndpoint")},
+            {"DefaultEndpointsProtocol": "http", "AccountName": "acme", "TableEndpoint": f"http://127.0.0.1:{self.port}/acme"})
+        reply = self.door(base64.b64decode(parts["AccountKey"])).send("GET", "/" + KEY)
+        self.assertEqual(result(reply), (200, "OK"), reply.text)
 
     def test_every_way_to_fail(self):
         door = self.door(self.keys[0])

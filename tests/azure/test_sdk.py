@@ -56,7 +56,7 @@ class Sdk(unittest.TestCase):
 
     def test_sdk(self):
         with Stack() as stack:
-            print(self.node(stack, "--test", "sdk.test.mjs"))
+            print(self.node(stack, "--test", "sdk.test.mjs", "sdk_access.test.mjs"))
 
     def test_first_steps(self):
         """The example stands where the SDK is, as it does after npm install."""
