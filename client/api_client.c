@@ -9,17 +9,15 @@
 
 #include "api/codec.h"
 #include "client/connect.h"
-#include "google/rpc/error_details.pb-c.h"
-#include "google/rpc/status.pb-c.h"
-#include "rpc/code.h"
 
-enum { CALL_TIMEOUT_MS = 30000, UNAVAILABLE = 14 };
+/* Few: a person waits for the answer, and can repeat the command. */
+enum { MAX_ATTEMPTS = 3 };
 
 bool api_client_open(struct api_client *out, const struct client_config *config)
 {
     struct error err = { 0 };
 
-    if (client_connect(config, &out->channel, &err) != STATUS_OK) {
+    if (client_connect(config, MAX_ATTEMPTS, &out->client, &err) != STATUS_OK) {
         fprintf(stderr, "tavola: %s\n", err.message);
         return false;
     }
@@ -29,7 +27,7 @@ bool api_client_open(struct api_client *out, const struct client_config *config)
 
 int api_client_close(struct api_client *client, int exit_code)
 {
-    rpc_channel_close(client->channel);
+    tavola_close(client->client);
     arena_cleanup(&client->arena);
     return exit_code;
 }
@@ -37,17 +35,18 @@ int api_client_close(struct api_client *client, int exit_code)
 const void *api_client_call_bytes(
     struct api_client *client, const char *path, struct str request, const ProtobufCMessageDescriptor *reply)
 {
-    struct rpc_status ended;
-    struct str received;
+    const struct tavola_call call = { .method = path, .request = request.data, .size = request.len };
+    struct tavola_error error;
     const void *message;
+    char *received;
+    size_t size;
 
-    rpc_channel_call(client->channel, &(struct rpc_request){ path, request, CALL_TIMEOUT_MS }, &client->arena,
-        &received, &ended);
-    if (ended.code != 0) {
-        api_client_print_failure(&ended, &client->arena);
+    if (tavola_call(client->client, &call, &received, &size, &error) != TAVOLA_OK) {
+        api_client_print_failure(&error);
         return NULL;
     }
-    message = codec_read(reply, received, &client->arena);
+    message = codec_read(reply, arena_copy(&client->arena, str_of_bytes(received, size)), &client->arena);
+    tavola_free(received);
     if (!message)
         fprintf(stderr, "tavola: the reply of %s is not a well-formed %s\n", path, reply->name);
     return message;
@@ -63,47 +62,15 @@ const void *api_client_call(struct api_client *client, const char *path, const P
     return api_client_call_bytes(client, path, buf_str(&sent), reply);
 }
 
-/* ---- failures ---- */
-
-/* The reason of the ErrorInfo in details; empty if there is none. */
-static struct str find_reason(struct str details, struct arena *arena)
+void api_client_print_failure(const struct tavola_error *error)
 {
-    static const struct str type = STR_LITERAL("type.googleapis.com/google.rpc.ErrorInfo");
-    const Google__Rpc__Status *status =
-        (const Google__Rpc__Status *)codec_read(&google__rpc__status__descriptor, details, arena);
-    const Google__Rpc__ErrorInfo *info;
-
-    for (size_t i = 0; status && i < status->n_details; i++) {
-        if (!str_equal(codec_str(status->details[i]->type_url), type))
-            continue;
-        info = (const Google__Rpc__ErrorInfo *)codec_read(
-            &google__rpc__error_info__descriptor, codec_str(status->details[i]->value), arena);
-        return info ? codec_str(info->reason) : STR_EMPTY;
-    }
-    return STR_EMPTY;
-}
-
-/* The message without the reason, which the server puts in front of it. */
-static struct str strip_reason(struct str message, struct str reason)
-{
-    static const struct str colon = STR_LITERAL(": ");
-    struct str rest;
-
-    if (reason.len == 0 || !str_starts_with(message, reason))
-        return message;
-    rest = str_of_bytes(message.data + reason.len, message.len - reason.len);
-    return str_starts_with(rest, colon) ? str_of_bytes(rest.data + colon.len, rest.len - colon.len) : message;
-}
-
-void api_client_print_failure(const struct rpc_status *ended, struct arena *arena)
-{
-    struct str reason = find_reason(ended->details, arena);
-    struct str message = strip_reason(ended->message, reason);
-
-    fprintf(stderr, "tavola: %s%s%.*s: %.*s\n", rpc_code_name(ended->code), reason.len > 0 ? " / " : "",
-        STR_ARG(reason), STR_ARG(message));
-    if (ended->code == UNAVAILABLE && ended->details.len == 0) /* the channel's own */
+    fprintf(stderr, "tavola: %s%s%s: %s\n", tavola_code_name(error->code), error->reason[0] ? " / " : "",
+        error->reason, error->message);
+    if (error->code == TAVOLA_UNAVAILABLE && error->reason[0] == '\0') /* the channel's own */
         fprintf(stderr, "tavola: is a server there? Its address is that of --target, or of TAVOLA_TARGET.\n");
+    if (error->code == TAVOLA_UNAUTHENTICATED)
+        fprintf(stderr, "tavola: tavola sas explain shows what a token says and when it ends; tavola token "
+                        "create makes one.\n");
 }
 
 /* ---- replies ---- */

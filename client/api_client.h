@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_client.h - calls of a command to the server of TAVOLA_TARGET, with the generated messages of the API.
+ * api_client.h - calls of a command to the server of TAVOLA_TARGET, with the generated messages of the API, through libtavola.
  */
 #ifndef CLIENT_API_CLIENT_H
 #define CLIENT_API_CLIENT_H
@@ -9,14 +9,14 @@
 
 #include "base/arena.h"
 #include "client/client_config.h"
-#include "rpc/channel.h"
+#include "client/lib/tavola.h"
 
 struct api_client {
-    struct rpc_channel *channel;
+    struct tavola *client;
     struct arena arena; /* of requests and replies */
 };
 
-/* False: the channel could not be opened, and standard error has the cause. */
+/* False: the settings cannot be used, and standard error has the cause. */
 bool api_client_open(struct api_client *out, const struct client_config *config);
 
 /* Returns exit_code, so that a command can end with the call. */
@@ -39,7 +39,7 @@ const void *api_client_call_bytes(
     struct api_client *client, const char *path, struct str request, const ProtobufCMessageDescriptor *reply);
 
 /* Print status and reason of a failed call to standard error: "UNAVAILABLE / SERVER_DRAINING: ...". */
-void api_client_print_failure(const struct rpc_status *ended, struct arena *arena);
+void api_client_print_failure(const struct tavola_error *error);
 
 /*
  * The name of an enum's value without the prefix that all values of the enum have: "PAUSED" for QUEUE_STATE_PAUSED.

@@ -19,6 +19,7 @@ struct command {
     const char *words;             /* "migrate", "table create": one or two */
     const char *arguments;         /* for the help: "NAME"; "" when there are none */
     const char *help;              /* one line */
+    const char *examples;          /* lines of a shell; NULL: there are none */
     void (*print_more)(FILE *out); /* the rest of its help; NULL: there is none */
 
     /* argv holds what stands behind the words; argv[argc] is NULL. */

@@ -21,6 +21,7 @@ enum {
     MAX_REQUESTS = 100,
     MS_PER_SECOND = 1000,
     UNARY_TIMEOUT_MS = 30000,
+    NO_TIMEOUT_MS = INT32_MAX, /* three weeks: as long as it takes */
     MAX_METHODS = 256,
 };
 
@@ -256,36 +257,37 @@ static bool print_reply(struct api_call *call, struct str bytes, int indent)
     return true;
 }
 
-/* The failure in words, and its details as JSON. */
-static int print_failure(struct api_call *call, const struct rpc_status *ended)
+/* The failure in words, with what it names: "  table: people". */
+static int print_failure(const struct tavola_error *error)
 {
-    const struct schema_message *status =
-        schema_find_message(schema_of_api(), STR_LITERAL("google.rpc.Status"));
-    struct error ignored;
-    struct buf text;
-
-    api_client_print_failure(ended, &call->client.arena);
-    buf_init(&text, &call->client.arena);
-    if (ended->details.len > 0 &&
-        json_write_message(schema_of_api(), status, ended->details, INDENT, &text, &ignored) == STATUS_OK)
-        fprintf(stderr, "%.*s\n", STR_ARG(buf_str(&text)));
+    api_client_print_failure(error);
+    if (error->field[0])
+        fprintf(stderr, "  field: %s\n", error->field);
+    for (size_t i = 0; i < error->metadata_count; i++)
+        fprintf(stderr, "  %s: %s\n", error->metadata[i].key, error->metadata[i].value);
     return COMMAND_FAILED;
 }
 
 static int call_once(struct api_call *call, struct str json)
 {
-    struct rpc_status ended;
-    struct str reply;
+    struct tavola_error error;
     struct buf request;
+    size_t size;
+    char *reply;
+    bool printed;
 
     if (!encode(call, json, 0, &request))
         return COMMAND_MISUSED;
-    rpc_channel_call(call->client.channel,
-        &(struct rpc_request){ call->method->path.data, buf_str(&request), call->timeout_ms },
-        &call->client.arena, &reply, &ended);
-    if (ended.code != 0)
-        return print_failure(call, &ended);
-    return print_reply(call, reply, INDENT) ? COMMAND_OK : COMMAND_FAILED;
+    if (tavola_call(call->client.client,
+            &(struct tavola_call){ .method = call->method->path.data,
+                .request = request.data,
+                .size = request.len,
+                .timeout_ms = call->timeout_ms == 0 ? NO_TIMEOUT_MS : call->timeout_ms },
+            &reply, &size, &error) != TAVOLA_OK)
+        return print_failure(&error);
+    printed = print_reply(call, str_of_bytes(reply, size), INDENT);
+    tavola_free(reply);
+    return printed ? COMMAND_OK : COMMAND_FAILED;
 }
 
 /* The requests of a stream. */
@@ -314,30 +316,30 @@ static bool read_lines(struct api_call *call, struct str text, struct requests *
 
 static int call_stream(struct api_call *call, struct str json)
 {
-    struct rpc_stream *stream;
+    struct tavola_stream *stream;
     struct requests requests;
-    struct rpc_status ended;
-    struct error err = { 0 };
-    struct str reply;
+    struct tavola_error error;
+    const void *reply;
+    size_t size;
     bool readable = true;
     uint64_t left = call->max_replies;
 
     if (!read_lines(call, json, &requests))
         return COMMAND_MISUSED;
-    if (rpc_stream_open(call->client.channel, call->method->path.data,
-            call->timeout_ms > 0 ? call->timeout_ms : 0, &stream, &err) != STATUS_OK)
-        return command_failed("api", &err);
-    for (int i = 0; i < requests.count && rpc_stream_send(stream, buf_str(&requests.items[i])); i++)
+    if (tavola_stream_open(call->client.client, call->method->path.data,
+            call->timeout_ms > 0 ? call->timeout_ms : 0, &stream, &error) != TAVOLA_OK)
+        return print_failure(&error);
+    for (int i = 0;
+         i < requests.count && tavola_stream_send(stream, requests.items[i].data, requests.items[i].len); i++)
         continue;
-    rpc_stream_half_close(stream);
-    while (left > 0 && readable && rpc_stream_receive(stream, &call->client.arena, &reply)) {
-        readable = print_reply(call, reply, 0);
+    tavola_stream_half_close(stream);
+    while (left > 0 && readable && tavola_stream_receive(stream, &reply, &size)) {
+        readable = print_reply(call, str_of_bytes(reply, size), 0);
         arena_cleanup(&call->client.arena);
         left--;
     }
-    rpc_stream_finish(stream, &call->client.arena, &ended);
-    if (ended.code != 0 && left > 0)
-        return print_failure(call, &ended);
+    if (tavola_stream_end(stream, &error) != TAVOLA_OK && left > 0)
+        return print_failure(&error);
     return readable ? COMMAND_OK : COMMAND_FAILED;
 }
 

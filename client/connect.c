@@ -5,6 +5,7 @@
 #include "client/connect.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { TOKEN_BYTES = 8192 };
@@ -25,26 +26,41 @@ static enum status read_token(const char *path, char out[TOKEN_BYTES], struct er
     return STATUS_OK;
 }
 
-enum status client_connect(const struct client_config *config, struct rpc_channel **out, struct error *err)
+/* The file is read again when its token is about to end, or was refused: another program may have renewed it. */
+static bool give_token(void *context, char *out, size_t size)
 {
-    const struct rpc_client_tls tls = { config->ca, config->certificate, config->key };
-    const char *token = config->token;
-    char from_file[TOKEN_BYTES];
-    enum status status;
+    char token[TOKEN_BYTES];
+    bool given =
+        read_token(context, token, NULL) == STATUS_OK && (size_t)snprintf(out, size, "%s", token) < size;
+
+    explicit_bzero(token, sizeof(token));
+    return given;
+}
+
+enum status client_connect(
+    const struct client_config *config, int max_attempts, struct tavola **out, struct error *err)
+{
+    const struct tavola_options options = {
+        .target = config->target,
+        .ca = config->ca,
+        .certificate = config->certificate,
+        .key = config->key,
+        .token = config->token,
+        .give_token = config->token_file ? give_token : NULL,
+        .give_token_context = (void *)(uintptr_t)config->token_file,
+        .max_attempts = max_attempts,
+    };
+    struct tavola_error error;
+    char ignored[TOKEN_BYTES];
 
     if (!config->ca && (config->certificate || config->key))
         return error_set(
             err, STATUS_INVALID, "TAVOLA_CLIENT_CERT and TAVOLA_CLIENT_KEY are of use with TAVOLA_CA only");
-    if (token && config->token_file)
+    if (config->token && config->token_file)
         return error_set(err, STATUS_INVALID, "TAVOLA_TOKEN and TAVOLA_TOKEN_FILE are both set");
-    if (config->token_file) {
-        TRY(read_token(config->token_file, from_file, err));
-        token = from_file;
-    }
-    status = rpc_channel_open(
-        &(struct rpc_channel_options){
-            .target = config->target, .tls = config->ca ? &tls : NULL, .token = token },
-        out, err);
-    explicit_bzero(from_file, config->token_file ? sizeof(from_file) : 0);
-    return status;
+    if (config->token_file)
+        TRY(read_token(config->token_file, ignored, err));
+    if (tavola_open(&options, out, &error) != TAVOLA_OK)
+        return error_set(err, STATUS_INVALID, "%s", error.message);
+    return STATUS_OK;
 }

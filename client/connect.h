@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connect.h - opens the channel of a command with the target, TLS files and token of the settings.
+ * connect.h - the client of a command, with the target, TLS files and token of the settings.
  */
 #ifndef CLIENT_CONNECT_H
 #define CLIENT_CONNECT_H
 
+#include "base/error.h"
 #include "client/client_config.h"
-#include "rpc/channel.h"
+#include "client/lib/tavola.h"
 
-/* STATUS_INVALID: a file cannot be read or used, or the settings contradict each other. */
+/*
+ * max_attempts: of each call; 1: none is repeated. tavola_close ends the client.
+ *
+ * STATUS_INVALID: a file cannot be read or used, or the settings contradict each other
+ */
 MUST_USE enum status client_connect(
-    const struct client_config *config, struct rpc_channel **out, struct error *err);
+    const struct client_config *config, int max_attempts, struct tavola **out, struct error *err);
 
 #endif

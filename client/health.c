@@ -7,7 +7,6 @@
 #include "api/codec.h"
 #include "client/connect.h"
 #include "grpc/health/v1/health.pb-c.h"
-#include "rpc/code.h"
 
 static bool is_serving(struct str reply, struct arena *arena)
 {
@@ -20,22 +19,23 @@ static bool is_serving(struct str reply, struct arena *arena)
 
 enum status health_check(const struct client_config *config, int64_t timeout_ms, struct error *err)
 {
-    struct rpc_channel *channel;
-    struct rpc_status ended;
+    const struct tavola_call check = { .method = "/grpc.health.v1.Health/Check", .timeout_ms = timeout_ms };
+    struct tavola *client;
+    struct tavola_error error;
     struct arena arena;
-    struct str reply;
     enum status status = STATUS_OK;
+    char *reply = NULL;
+    size_t size;
 
-    TRY(client_connect(config, &channel, err));
+    TRY(client_connect(config, 1, &client, err));
     arena_init(&arena);
-    rpc_channel_call(channel, &(struct rpc_request){ "/grpc.health.v1.Health/Check", STR_EMPTY, timeout_ms },
-        &arena, &reply, &ended);
-    if (ended.code != 0)
-        status = error_set(err, STATUS_UNAVAILABLE, "%s: %s: %.*s", config->target, rpc_code_name(ended.code),
-            STR_ARG(ended.message));
-    else if (!is_serving(reply, &arena))
+    if (tavola_call(client, &check, &reply, &size, &error) != TAVOLA_OK)
+        status = error_set(err, STATUS_UNAVAILABLE, "%s: %s: %s", config->target,
+            tavola_code_name(error.code), error.message);
+    else if (!is_serving(str_of_bytes(reply, size), &arena))
         status = error_set(err, STATUS_UNAVAILABLE, "%s answers NOT_SERVING", config->target);
+    tavola_free(reply);
     arena_cleanup(&arena);
-    rpc_channel_close(channel);
+    tavola_close(client);
     return status;
 }

@@ -428,11 +428,13 @@ struct tavola_watch_options {
     const char *filter;        /* NULL: every entity */
     const char *token;         /* of tavola_watch_token; NULL: from now on */
     const char *const *select; /* as in tavola_read_options */
+    bool bookmarks;            /* messages without changes are told too: the token has moved on */
 };
 
 struct tavola_change {
-    const struct tavola_entity *entity; /* of a delete: its keys. Borrowed until the next step */
-    bool inserted, deleted;             /* neither: updated */
+    const struct tavola_entity
+        *entity;            /* of a delete: its keys; NULL: a bookmark. Borrowed until the next step */
+    bool inserted, deleted; /* neither: updated */
 };
 
 /* tavola_watch_free ends it, before the client. It connects at the first step. */

@@ -23,6 +23,7 @@ struct tavola_watch {
     struct buf token;  /* behind what was given out, with a NUL; empty: there is none yet */
     struct buf resume; /* behind the message, with a NUL: where the stream goes on after a break */
     struct tavola_entity *entity;
+    bool tells_bookmarks;
 };
 
 static void set_text(struct buf *out, struct str text)
@@ -59,6 +60,7 @@ struct tavola_watch *tavola_watch(struct tavola *client, const struct tavola_wat
     set_text(&watch->token, str_of(options->token ? options->token : ""));
     set_text(&watch->resume, str_of(options->token ? options->token : ""));
     watch->entity = entity_make();
+    watch->tells_bookmarks = options->bookmarks;
     watch->stream = (struct resumed_stream){ .client = client,
         .path = "/tavola.v1.EntityService/WatchEntities",
         .encode = encode_next,
@@ -112,9 +114,15 @@ bool tavola_watch_next(struct tavola_watch *watch, struct tavola_change *out, st
     struct tavola_error own;
 
     error = call_error_begin(error, &own);
-    while (!watch->message || watch->next == watch->message->n_changes)
+    while (!watch->message || watch->next == watch->message->n_changes) {
         if (!receive_message(watch, error))
             return false;
+        if (watch->tells_bookmarks && watch->message->n_changes == 0) {
+            set_text(&watch->token, str_of(watch->resume.data));
+            *out = (struct tavola_change){ .entity = NULL };
+            return true;
+        }
+    }
     change = watch->message->changes[watch->next++];
     entity_reset(watch->entity);
     if (entity_receive(watch->entity, change->entity, error) != TAVOLA_OK)
