@@ -14,7 +14,7 @@
 #include "store/background/range_delete.h"
 #include "store/builds/index_build.h"
 #include "store/builds/index_update.h"
-#include "store/indexes/index_calls.h"
+#include "store/indexes/replacement_calls.h"
 #include "store/jobs/crew.h"
 #include "store/jobs/job_claim.h"
 #include "store/verification/scrub.h"
@@ -28,7 +28,7 @@ static const struct job_kind {
     enum status (*fail)(struct job *job, struct error *err); /* commits that it has failed */
 } kinds[] = {
     { "build", index_build_chunk, job_checkpoint },
-    { "replace_index", index_build_chunk, index_calls_give_up },
+    { "replace_index", index_build_chunk, replacement_calls_give_up },
     { "drop_index", purge_index_chunk, job_checkpoint },
     { "delete_table", purge_table_chunk, job_checkpoint },
     { "delete_range", range_delete_chunk, job_checkpoint },

@@ -12,6 +12,7 @@
 #include "store/feed/feed_read.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
+#include "store/indexes/replacement_calls.h"
 #include "store/intents/queue_calls.h"
 #include "store/jobs/job_calls.h"
 #include "store/jobs/report_calls.h"
@@ -41,8 +42,8 @@ static const struct route routes[] = {
     [OPERATION_INDEX_REPORT] = { LANE_PAGE, report_calls_get },
     [OPERATION_INDEX_UPDATE] = { LANE_CHANGE, index_calls_update },
     [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_calls_drop },
-    [OPERATION_INDEX_REPLACE] = { LANE_CHANGE, index_calls_replace },
-    [OPERATION_INDEX_REPLACE_CANCEL] = { LANE_CHANGE, index_calls_cancel_replacement },
+    [OPERATION_INDEX_REPLACE] = { LANE_CHANGE, replacement_calls_create },
+    [OPERATION_INDEX_REPLACE_CANCEL] = { LANE_CHANGE, replacement_calls_cancel },
     [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_start },
     [OPERATION_JOB_GET] = { LANE_PAGE, job_calls_get },
     [OPERATION_JOB_LIST] = { LANE_PAGE, job_calls_list },

@@ -13,8 +13,8 @@
 
 #include "base/failpoint.h"
 #include "store/builds/build_turn.h"
-#include "store/indexes/index_calls.h"
 #include "store/indexes/reconcile.h"
+#include "store/indexes/replacement_calls.h"
 #include "store/indexes/strong_build.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
@@ -173,7 +173,7 @@ static enum status change_state(struct session *session, void *context, struct e
     pg_add_int2(&params, (int16_t)change->state);
     TRY(pg_query(&session->pg, &sql_index_set_state, &params, &updated, err));
     if (change->state == INDEX_READY)
-        TRY(index_calls_send_switch(session, find_index(session, change->job), err));
+        TRY(replacement_calls_send_switch(session, find_index(session, change->job), err));
     FAILPOINT_TRY("build.state_change", err);
     TRY(catalogue_change_commit(session, change->job->table_id, err));
     FAILPOINT("build.after_state_change");
@@ -221,7 +221,7 @@ static bool is_replacement(const struct job *job)
 static enum status fail(struct job *job, struct error *err)
 {
     job->state = JOB_FAILED;
-    return is_replacement(job) ? index_calls_give_up(job, err) : job_checkpoint(job, err);
+    return is_replacement(job) ? replacement_calls_give_up(job, err) : job_checkpoint(job, err);
 }
 
 /* ---- violations that the declaration does not allow ---- */

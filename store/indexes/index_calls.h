@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_calls.h - requests about indexes: creating, reading, listing, changing, replacing, dropping. Each function gives one
+ * index_calls.h - requests about indexes: creating, reading, listing, changing, dropping. Each function gives one
  * operation its outcome. Builds, changes and drops are carried out by workers: see job_work_run.
  */
 #ifndef STORE_INDEXES_INDEX_CALLS_H
 #define STORE_INDEXES_INDEX_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/jobs/job.h"
-#include "store/jobs/job_calls.h"
 #include "store/session/session.h"
 
 /*
@@ -36,32 +34,5 @@ void index_calls_update(struct session *session, struct operation *operation);
  * too. Outcome: out.jobs, one. INDEX_NOT_FOUND.
  */
 void index_calls_drop(struct session *session, struct operation *operation);
-
-/*
- * A replacement is an index as any other, with entries, manifests, owners and violations of its own, but without a name:
- * catalogue_find does not find it. Its builder makes it READY, retires the other index and gives it the name in one catalogue
- * change (guard G42), so every reader finds the one or the other with all its entries. If the replacement fails or is cancelled before, it is retired.
- *
- * The new index, BUILDING, and its build, through the fence. Outcome: out.jobs, one.
- * INDEX_NOT_FOUND, INDEX_NOT_READY (it is being built, or replaced), TOO_MANY_OPERATIONS, QUOTA_EXCEEDED, INVALID_INPUT (another table, or as
- * many indexes on it as there may be).
- */
-void index_calls_replace(struct session *session, struct operation *operation);
-
-/*
- * Cancel a replacement: its operation ends, and the new index is retired, through the fence. Outcome: out.jobs, one.
- * OPERATION_NOT_FOUND, OPERATION_NOT_CONTROLLABLE (it has ended).
- */
-void index_calls_cancel_replacement(struct session *session, struct operation *operation);
-
-/*
- * Send what gives a new index its name, inside the catalogue change that makes it READY; nothing if it has its name, or
- * is NULL.
- */
-MUST_USE enum status index_calls_send_switch(
-    struct session *session, const struct index *index, struct error *err);
-
-/* End the operation of a replacement as the job says, and retire the new index, in one catalogue change. */
-MUST_USE enum status index_calls_give_up(struct job *job, struct error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "store/catalogue/table_calls.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
+#include "store/indexes/replacement_calls.h"
 #include "store/jobs/job_calls.h"
 #include "store/session/operation_times.h"
 #include "tests/support/calls.h"
@@ -52,7 +53,7 @@ static struct operation *replaced(struct index declaration)
     struct operation *operation = call_make(&world.arena, OPERATION_INDEX_REPLACE, "ByCity");
 
     operation->in.index.definition = declaration;
-    return call_run(&world.writer, index_calls_replace, operation);
+    return call_run(&world.writer, replacement_calls_create, operation);
 }
 
 /* Begin to replace the index by a list; returns the id of the operation. */
@@ -70,7 +71,7 @@ static struct operation *cancelled(const char *operation_id)
 
     operation->in.jobs.operation_id = str_of(operation_id);
     operation->in.jobs.control = JOB_CANCEL;
-    return call_run(&world.writer, index_calls_cancel_replacement, operation);
+    return call_run(&world.writer, replacement_calls_cancel, operation);
 }
 
 static struct operation *looked_up(const char *city)
@@ -306,7 +307,7 @@ START_TEST(it_is_refused_where_it_cannot_be)
     elsewhere.source_name = STR_LITERAL("Others");
     call_failed(replaced(elsewhere), "INVALID_INPUT");
     unknown->in.index.definition = a_declaration();
-    call_failed(call_run(&world.writer, index_calls_replace, unknown), "INDEX_NOT_FOUND");
+    call_failed(call_run(&world.writer, replacement_calls_create, unknown), "INDEX_NOT_FOUND");
     replacing();
     call_failed(replaced(a_declaration()), "INDEX_NOT_READY");
     run_chunks(world.worker);
@@ -358,7 +359,7 @@ START_TEST(only_its_own_account_cancels_it)
     operation->account = STR_LITERAL("others");
     operation->in.jobs.operation_id = str_of(id);
     operation->in.jobs.control = JOB_CANCEL;
-    call_failed(call_run(&world.writer, index_calls_cancel_replacement, operation), "OPERATION_NOT_FOUND");
+    call_failed(call_run(&world.writer, replacement_calls_cancel, operation), "OPERATION_NOT_FOUND");
     ck_assert_int_eq(run_seen(&world, id).state, JOB_RUNNING);
 }
 END_TEST

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * index_rows.c - see the header.
+ */
+#include "store/indexes/index_rows.h"
+
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/ticks.h"
+#include "store/session/catalogue_change.h"
+#include "store/sql.h"
+
+/* Ids of builds come from the sequence of tables: an index and its entries' table have the same one. */
+enum status index_rows_send_create(struct session *session, const struct index *index, struct str folded,
+    const struct job_start *build, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->index_id);
+    pg_add_int8(&params, index->source_table_id);
+    pg_add_bytes(&params, index->account);
+    pg_add_bytes(&params, index->name);
+    pg_add_bytes(&params, folded);
+    pg_add_bytes(&params, index->definition);
+    pg_add_bytes(&params, build->operation_id);
+    pg_add_int8(&params, build->started);
+    pg_add_int8(&params, index->replaces);
+    pg_add_int8(&params, build->started - LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND);
+    TRY(pg_send(&session->pg, &sql_index_insert, &params, err));
+    TRY(catalogue_change_send_table_made(session, index->index_id, err));
+    return job_calls_send_start(session, build, err);
+}
+
+/* On several nodes a write in one partition and its entries in others are no single commit on one node. */
+enum status index_rows_check_may_be_strong(struct session *session, const char *field, struct error *err)
+{
+    PG_RESULT distributed = NULL;
+
+    TRY(pg_query(&session->pg, &sql_database_is_distributed, NULL, &distributed, err));
+    if (!pg_bool(distributed, 0, PG_ONLY_COLUMN))
+        return STATUS_OK;
+    reason_set(err, REASON_DATABASE_DISTRIBUTED,
+        "consistency STRONG of an index in other partitions needs a database that is one PostgreSQL, and "
+        "this one has the extension citus; allowed are EVENTUAL, and STRONG in the same partition");
+    return error_in_field(err, field);
+}
+
+enum status index_rows_send_retire(
+    struct session *session, const struct index *index, int64_t now, struct job_start *out, struct error *err)
+{
+    struct pg_params params;
+    struct job_start begin = {
+        .operation_id = job_calls_id("drop", index->index_id, &session->arena),
+        .account = index->account,
+        .kind = "drop_index",
+        .target = index->name,
+        .table_id = index->source_table_id,
+        .index_id = index->index_id,
+        .started = now,
+    };
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->index_id);
+    TRY(pg_send(&session->pg, &sql_index_retire, &params, err));
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, index->operation_id);
+    pg_add_int8(&params, now);
+    TRY(pg_send(&session->pg, &sql_job_cancel, &params, err));
+    if (out)
+        *out = begin;
+    return job_calls_send_start(session, &begin, err);
+}

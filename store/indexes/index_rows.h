@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * index_rows.h - what a change of the catalogue that makes or retires an index writes: rows of indexes, of their tables, and of the
+ * operations that build and drop them.
+ */
+#ifndef STORE_INDEXES_INDEX_ROWS_H
+#define STORE_INDEXES_INDEX_ROWS_H
+
+#include "domain/catalogue/catalogue.h"
+#include "store/jobs/job_calls.h"
+#include "store/session/session.h"
+
+/*
+ * Whether entries in other partitions may commit with their writes. STATUS_PRECONDITION: DATABASE_DISTRIBUTED, at this field of the
+ * request.
+ */
+MUST_USE enum status index_rows_check_may_be_strong(
+    struct session *session, const char *field, struct error *err);
+
+/* Send, inside a change of the catalogue, what makes the index, its table under the folded name, and its build. */
+MUST_USE enum status index_rows_send_create(struct session *session, const struct index *index,
+    struct str folded, const struct job_start *build, struct error *err);
+
+/*
+ * Send, inside a change of the catalogue, what makes the index DROPPING, cancels its build and begins its drop.
+ * *out: the drop, which borrows from the index and from the session's arena; out may be NULL.
+ */
+MUST_USE enum status index_rows_send_retire(struct session *session, const struct index *index, int64_t now,
+    struct job_start *out, struct error *err);
+
+#endif
