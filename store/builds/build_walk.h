@@ -6,41 +6,7 @@
 #ifndef STORE_BUILDS_BUILD_WALK_H
 #define STORE_BUILDS_BUILD_WALK_H
 
-#include "domain/catalogue/catalogue.h"
-#include "domain/intents/intent.h"
-#include "store/jobs/job.h"
-#include "store/jobs/turn.h"
-
-/* Where a turn of a walk begins, and who walks along; memory is the job's. */
-struct build_walk_start {
-    struct job *job;
-    bool is_gone;   /* there is no such index any more */
-    bool is_unfit;  /* the table has indexes that cannot be built in ranges: nothing was done */
-    bool has_bound; /* another build stands at `bound`: the turn ends there at the latest */
-    struct entity_key bound;
-    struct turn_position position;
-    struct job *siblings; /* builds of other indexes, claimed by this worker until build_walk_save */
-    size_t sibling_count;
-};
-
-/* What a chunk has come to. */
-struct build_walk {
-    const struct build_walk_start *start;
-    struct worker *store;          /* of the thread that does the chunk */
-    struct arena *arena;           /* of the members below */
-    struct turn *turn;             /* is told where the chunk ends; NULL: no chunk follows, or it was told */
-    struct turn_position position; /* where it begins */
-    bool is_told;                  /* the turn was told that the chunk ends with the key `told` */
-    struct entity_key told;
-    bool has_large;         /* before: there may be large entities; then: there are */
-    bool is_gone, is_unfit; /* as of the start */
-    bool is_last;           /* the chunk has reached the end of the table */
-    int64_t rows;           /* entities in the chunk */
-    bool has_end;           /* there was something */
-    struct entity_key end;  /* of the chunk: everything up to this key is done, but for the others */
-    struct intent *others;  /* source keys that have to be reconciled one by one */
-    size_t other_count;
-};
+#include "store/builds/build_range.h"
 
 /*
  * Builds of other indexes of the table that walk, and that no worker carries on, come along: chunks count for them too. One that

@@ -73,7 +73,7 @@ MUTANTS = [
     ("G8", [("store/session/sql/state_hold.sql", "    for no key update\n", "")],
      "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
 
-    ("G8", [("store/builds/build_walk.c", "pg_int8(rows, i, ROW_VERSION) == key->source.source.version",
+    ("G8", [("store/builds/build_range_write.c", "pg_int8(rows, i, ROW_VERSION) == key->source.source.version",
              "pg_int8(rows, i, ROW_VERSION) >= 0")],
      "test_store", "build_walk", ["what_changes_between_the_reading_and_the_lock_is_not_written"]),
 
