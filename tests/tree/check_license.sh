@@ -11,7 +11,7 @@ tag='SPDX-License-Identifier: Apache-2.0'
 sources() {
     find . \( -name .git -o -name 'build*' -type d -o -path ./tests/fuzz/corpus -o -name __pycache__ -o -name node_modules \) \
         -prune -o -type f \( -name '*.[ch]' -o -name '*.proto' -o -name '*.sql' -o -name '*.lua' -o -name '*.py' \
-        -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.pml' -o -name '*.js' -o -name '*.yaml' \
+        -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.pml' -o -name '*.js' -o -name '*.mjs' -o -name '*.yaml' \
         -o -name '*.tpl' -o -name NOTES.txt -o -name .clang-format -o -name .clang-tidy -o -path ./dev -o -path ./.ci/run \) \
         -print | sort
 }

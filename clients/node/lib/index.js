@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Client of the table service Tavola; docs/node.md is the guide, docs/errors.md lists every reason. */
+import { Connection } from "./connection.js";
+import { TableAlreadyExists } from "./errors.js";
+import { Index, declaration } from "./indexes.js";
+import { Table } from "./table.js";
+import { Operation, Transaction } from "./transaction.js";
+
+export { Account } from "./credentials.js";
+export * from "./errors.js";
+export { Double, Guid, odata } from "./values.js";
+export { Batch, Pages, Table, Watch } from "./table.js";
+export { Index, Operation, Transaction };
+
+/**
+ * A connection to the service.
+ *
+ * target     HOST:PORT, unix:PATH or dns:///NAME:PORT; else TAVOLA_TARGET, else 127.0.0.1:50051
+ * token      a text, an Account, or a function that makes a text; else TAVOLA_TOKEN, or the file TAVOLA_TOKEN_FILE. What is made is
+ *            made anew when a third of its life is left.
+ * tls        true: the system's authorities; a file of authorities; {ca, certificate, key}; false: plain text. Else TAVOLA_CA. A
+ *            token is sent in plain text to this machine only: TypeError.
+ * timeoutMs  milliseconds that a call may take with all its repeats; 30,000
+ */
+export class Client {
+  constructor(target, options) {
+    this.connection = new Connection(target, options);
+  }
+
+  /** End the connection. */
+  close() {
+    this.connection.close();
+  }
+
+  /** The reply of a unary method: send("TableService/GetTable", {name: "people"}). Fields are those of its request, in camelCase. */
+  send(name, fields = {}, timeoutMs = undefined) {
+    return this.connection.call(name, fields, timeoutMs);
+  }
+
+  /**
+   * A table by name; nothing is asked of the service. encrypt and decrypt are called with (partitionKey, rowKey, properties) of each
+   * entity that is written or read, and return the properties to be stored or shown. Filters and indexes see what is stored.
+   */
+  table(name, hooks) {
+    return new Table(this, name, hooks);
+  }
+
+  /** Create a table. TableAlreadyExists, unless existOk. */
+  async createTable(name, { changeFeed = false, existOk = false } = {}) {
+    try {
+      await this.send("TableService/CreateTable", { name, changeFeed });
+    } catch (error) {
+      if (!existOk || !(error instanceof TableAlreadyExists))
+        throw error;
+    }
+    return this.table(name);
+  }
+
+  /** The messages tavola.v1.Table of all tables, those of indexes included; filter: over TableName. */
+  tables(filter = "") {
+    return this.#all("TableService/ListTables", "tables", { filter });
+  }
+
+  async *#all(name, member, fields = {}) {
+    let pageToken = "";
+    do {
+      const reply = await this.send(name, { ...fields, pageToken });
+      yield* reply[member];
+      pageToken = reply.nextPageToken;
+    } while (pageToken);
+  }
+
+  /** An index by name; nothing is asked of the service. */
+  index(name, hooks) {
+    return new Index(this, name, hooks);
+  }
+
+  /**
+   * Declare an index and begin to build it; Index.wait() waits for it. IndexAlreadyExists; TableNotFound.
+   * @param {Table|string} table
+   * @param {any} partitionKey a property, or a list of properties and parts: {property, width, inverted, foldCase}, {literal}
+   * @param {{rowKey?: any, shape?: "copy"|"list", place?: "other_partition"|"same_partition", consistency?: "eventual"|"strong",
+   *   unique?: boolean, filter?: string, select?: string[], onViolation?: "skip"|"reject"}} [options] select: the properties that
+   *   entries have; by default all; []: none
+   */
+  async createIndex(name, table, partitionKey, options) {
+    const index = declaration(name, typeof table === "string" ? table : table.name, partitionKey, options);
+    const reply = await this.send("IndexService/CreateIndex", { index });
+    return new Index(this, name, { decrypt: table.decrypt, build: this.operationOf(reply.status.build) });
+  }
+
+  /** A new transaction, or, with the id of one that was submitted, what wait() and cancel() are called on. */
+  transaction(id) {
+    return new Transaction(this, id);
+  }
+
+  /** An operation by id. NotFound. */
+  async operation(operationId) {
+    return this.operationOf((await this.send("OperationService/GetOperation", { operationId })).operation);
+  }
+
+  /** The operation of a message tavola.v1.Operation. */
+  operationOf(message) {
+    return new Operation(this, message);
+  }
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Node package against a server: vectors, values, writes, pages, indexes, transactions, watches, and breaks. See test_node.py.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import * as tavola from "tavola";
+
+const { TEST_TARGET, TEST_RESTART, TEST_SOURCE, TEST_KEY, TEST_TAVOLA } = process.env;
+const newName = () => `t${randomBytes(10).toString("hex")}`;
+const person = (PartitionKey, RowKey, properties) => ({ PartitionKey, RowKey, ...properties });
+const plain = ({ $etag, $timestamp, ...rest }) => rest;
+
+let client, table;
+before(async () => { client = new tavola.Client(TEST_TARGET); });
+after(() => client.close());
+const newTable = async () => { table = await client.createTable(newName(), { changeFeed: true }); };
+
+async function restart() {
+  writeFileSync(TEST_RESTART, "");
+  while (existsSync(TEST_RESTART))
+    await pause(20);
+}
+
+async function *numbered(count, more = () => ({})) {
+  for (let n = 0; n < count; n++)
+    yield person("p", String(n).padStart(5, "0"), { N: n, ...await more(n) });
+}
+
+async function take(count, source) {
+  const found = [];
+  for await (const one of source)
+    if (found.push(one) === count)
+      break;
+  return found;
+}
+
+describe("credentials", () => {
+  const vectors = JSON.parse(readFileSync(`${TEST_SOURCE}/tests/vectors/signatures.json`, "utf8"));
+  const when = (ms) => (ms === undefined ? undefined : new Date(ms));
+
+  function make(vector) {
+    const account = new tavola.Account(vector.account, vector.key), issued = new Date(vector.issued);
+    if (vector.kind === "token")
+      return account.token((vector.expiry - vector.issued) / 1000, { issued });
+    const { table, permissions, policy, source, protocol } = vector;
+    return account.sign({ table, permissions, policy, source, protocol, start: when(vector.start), expiry: when(vector.expiry),
+      startPartition: vector.start_partition, startRow: vector.start_row, endPartition: vector.end_partition, endRow: vector.end_row }, { issued });
+  }
+
+  test("the vectors", () => {
+    assert(vectors.credentials.length > 20);
+    for (const vector of vectors.credentials)
+      assert.equal(make(vector), vector.text, vector.name);
+  });
+
+  test("what no server accepts is refused", () => {
+    assert(vectors.refused.length > 10);
+    for (const vector of vectors.refused)
+      assert.throws(() => make(vector), TypeError, vector.name);
+  });
+
+  test("the command line knows the key of a signature", () => {
+    const text = new tavola.Account("acme", TEST_KEY).sign({ table: "people", permissions: "r", expiry: new Date(Date.now() + 60_000) });
+    const shown = execFileSync(TEST_TAVOLA, ["sas", "explain"], { input: text, env: { TAVOLA_ACCOUNT_KEY: TEST_KEY } });
+    assert.match(String(shown), /with the key of TAVOLA_ACCOUNT_KEY/);
+  });
+
+  test("a token is made anew when a third of its life is left", async () => {
+    for (const [age, calls] of [[500, 1], [700, 2]]) {
+      let made = 0;
+      const token = () => {
+        made++;
+        return new tavola.Account("acme", TEST_KEY).token(900, { issued: new Date(Date.now() - age * 1000) });
+      };
+      const other = new tavola.Client(TEST_TARGET, { token });
+      await other.table("nosuch").count().catch(() => {});
+      await other.table("nosuch").count().catch(() => {});
+      other.close();
+      assert.equal(made, calls, `a token of ${age} s`);
+    }
+  });
+
+  test("a token does not travel in plain text", () => {
+    for (const target of ["db.example:50051", "localhost.example:50051"])
+      assert.throws(() => new tavola.Client(target, { token: "tvt1.x" }), /in plain text/);
+    new tavola.Client("localhost:1", { token: "tvt1.x" }).close();
+  });
+});
+
+describe("values", () => {
+  before(newTable);
+  const values = { Text: "O'Neill ü 😀", Yes: true, Small: -36, Large: 2n ** 62n, Ratio: 0.1, When: new Date("2026-01-31T12:00:00.123Z"),
+    Id: new tavola.Guid("c9da6455-213d-42c9-9a79-3e9149a57833"), Bytes: Buffer.from([0, 255]), Infinite: -Infinity, Early: new Date("1601-01-01T00:00:00Z") };
+
+  test("every type returns as it was written", async () => {
+    await table.insert(person("p", "r", { ...values, Nothing: null }));
+    const found = await table.get("p", "r");
+    assert.deepEqual(plain(found), person("p", "r", values));
+    assert.match(found.$etag, /^W\//);
+    await table.replace(found);
+    assert.deepEqual(plain(await table.get("p", "r")), person("p", "r", values));
+  });
+
+  test("what was read keeps its type", async () => {
+    await table.upsert(person("p", "types", { Price: new tavola.Double(10) }));
+    await client.send("EntityService/MergeEntity", { table: table.name, precondition: { ifMatch: "*" },
+      entity: { partitionKey: "p", rowKey: "types", properties: { At: { datetimeValue: { seconds: "1", nanos: 1234500 } } } } });
+    const found = await table.get("p", "types");
+    found.Price += 1;
+    await table.replace(found);
+    const { entity } = await client.send("EntityService/GetEntity", { table: table.name, key: { partitionKey: "p", rowKey: "types" } });
+    assert.equal(entity.properties.Price.doubleValue, 11);
+    assert.equal(entity.properties.At.datetimeValue.nanos, 1234500);
+    found.At.setTime(2000);
+    await table.replace(found);
+    assert.equal((await table.get("p", "types")).At.getTime(), 2000);
+  });
+
+  test("filters find each value", async () => {
+    for (const [at, value] of [...Object.values(values), 1e21, new tavola.Double(3)].entries()) {
+      await table.upsert(person("q", String(at), { V: value }));
+      const found = await table.query(tavola.odata`PartitionKey eq 'q' and V eq ${value}`).toArray();
+      assert.deepEqual(found.map((one) => one.RowKey), [String(at)], String(value));
+    }
+  });
+
+  test("what cannot be stored is refused with its property", () => {
+    assert.throws(() => table.batch().insert(person("p", "r", { V: [1] })), /property V: a Array cannot be stored/);
+    assert.throws(() => table.batch().insert(person("p", "r", { V: 2n ** 63n })), /property V: 9223372036854775808 does not fit 64 bits/);
+    assert.throws(() => table.batch().insert({ PartitionKey: "p" }), /needs PartitionKey and RowKey/);
+  });
+
+  test("a hook encrypts what is stored", async () => {
+    const turn = (partition, row, { Secret, ...rest }) => ({ Secret: [...Secret].reverse().join(""), ...rest });
+    const hooked = client.table(table.name, { encrypt: turn, decrypt: turn });
+    await hooked.insert(person("s", "r", { Secret: "abc" }));
+    assert.equal((await table.get("s", "r")).Secret, "cba");
+    assert.equal((await hooked.get("s", "r")).Secret, "abc");
+  });
+});
+
+describe("writes", () => {
+  before(newTable);
+
+  test("versions and conditions", async () => {
+    await table.insert(person("sales", "1", { Name: "Ada", Age: 36 }));
+    const [ada, seen] = [await table.get("sales", "1"), await table.get("sales", "1")];
+    ada.Age = 37;
+    await table.replace(ada);
+    await table.replace(ada); // it has the version that was written
+    await assert.rejects(table.replace(seen), (error) => error instanceof tavola.ConditionNotMet && error.code === "ABORTED" &&
+      error.reason === "UPDATE_CONDITION_NOT_SATISFIED");
+    await table.merge(person("sales", "1", { Age: 38 }), { condition: "Age eq 37" });
+    await assert.rejects(table.delete("sales", "1", { condition: "Age eq 37" }), tavola.Aborted);
+    await table.delete("sales", "1");
+    assert.equal(await table.find("sales", "1"), null);
+  });
+
+  test("errors are classes with reason and metadata", async () => {
+    await table.insert(person("p", "r"));
+    for (const [call, kind, reason] of [
+      [() => table.insert(person("p", "r")), tavola.EntityAlreadyExists, "ENTITY_ALREADY_EXISTS"],
+      [() => table.get("p", "x"), tavola.EntityNotFound, "RESOURCE_NOT_FOUND"],
+      [() => client.createTable(table.name), tavola.AlreadyExists, "TABLE_ALREADY_EXISTS"],
+      [() => table.count("Age eq"), tavola.InvalidArgument, "INVALID_INPUT"],
+      [() => table.query("A eq 1", { maxPlan: "point" }).toArray(), tavola.PlanTooExpensive, "PLAN_TOO_EXPENSIVE"],
+      [() => client.operation("build-0"), tavola.NotFound, "OPERATION_NOT_FOUND"],
+    ])
+      await assert.rejects(call, (error) => error instanceof kind && error.reason === reason, reason);
+    await assert.rejects(client.table("nosuch").count(), (error) => error instanceof tavola.TableNotFound && error.metadata.table === "nosuch");
+    const page = readFileSync(`${TEST_SOURCE}/docs/errors.md`, "utf8");
+    const codes = new Map([...page.matchAll(/^\| `([A-Z_]+)` \| ([A-Z_]+) \|/gm)].map(([, reason, code]) => [reason, code]));
+    for (const [reason, kind] of Object.entries(tavola.BY_REASON))
+      assert.equal(kind.code, codes.get(reason), reason);
+    for (const code of codes.values())
+      assert(tavola.BY_CODE[code], code);
+  });
+
+  test("batches, request ids, imports", async () => {
+    const results = await table.batch().insert(person("b", "1")).insert(person("b", "2")).execute();
+    assert.equal(results.length, 2);
+    await assert.rejects(table.batch().delete("b", "1").insert(person("b", "2")).execute(), (error) => error.metadata.operation_index === "1");
+    assert.equal(await table.count("PartitionKey eq 'b'"), 2);
+    const [first, again] = [await table.insert(person("i", "1"), { requestId: "one" }), await table.insert(person("i", "1"), { requestId: "one" })];
+    assert.deepEqual([first.replayed, again.replayed, again.etag], [false, true, first.etag]);
+    const done = await table.load((function *() {
+      for (let n = 0; n < 1000; n++)
+        yield person("l", n === 700 ? "bad/row" : String(n));
+    })());
+    assert.deepEqual([done.committed, done.rejected.length, done.rejected[0].position, done.rejected[0].error.reason], [999, 1, 700, "OUT_OF_RANGE_INPUT"]);
+  });
+});
+
+describe("reads", () => {
+  before(async () => {
+    await newTable();
+    await table.load(numbered(25));
+  });
+  const numbers = async (source) => (await take(1000, source)).map((one) => one.N);
+  const range = (from, below) => Array.from({ length: below - from }, (_, at) => from + at);
+
+  test("queries follow pages", async () => {
+    const query = table.query("N ge 3", { pageSize: 4 });
+    assert.deepEqual(await numbers(query), range(3, 25));
+    const pages = await take(100, query.pages());
+    assert(pages.length > 5);
+    assert.equal(pages[0].stats.accessPath, "TABLE_SCAN");
+    assert.deepEqual(await numbers(table.query("N ge 3", { pageSize: 4, token: pages[1].token })), range(11, 25));
+    assert.deepEqual(await numbers(table.query("", { descending: true })), range(0, 25).reverse());
+    assert.equal((await query.first()).N, 3);
+    assert.deepEqual(await numbers(table.scan("N lt 5")), range(0, 5));
+    const many = await table.getMany([["p", "00001"], ["p", "x"], ["p", "00024"]]);
+    assert.deepEqual(many.map((one) => one && one.N), [1, null, 24]);
+  });
+
+  test("an index, a unique one, and a range", async () => {
+    const index = await (await table.createIndex(newName(), "N", { unique: true })).wait(60_000);
+    assert.deepEqual(await numbers(index.lookup(7)), [7]);
+    const written = await table.upsert(person("q", "1", { N: 100 }));
+    assert.deepEqual(await numbers(index.lookup(100, { atLeast: [written] })), [100]);
+    await assert.rejects(table.insert(person("q", "2", { N: 100 })), tavola.UniqueViolation);
+    await table.delete("q", "1");
+    const ordered = await (await table.createIndex(newName(), { literal: "all" }, { rowKey: "N" })).wait(60_000);
+    assert.deepEqual(await numbers(ordered.lookup([], { from: 5, below: 20, pageSize: 4, latest: true })), range(5, 20));
+    assert.equal(await ordered.state(), "READY");
+  });
+
+  test("a transaction across tables, and one that fails", async () => {
+    const archive = await client.createTable(newName());
+    const done = await client.transaction().move(table, ["p", "00000"], archive).upsert(table, person("log", "1")).run(60_000);
+    assert.equal(done.state, "DONE");
+    assert.equal((await archive.get("p", "00000", { afterTransaction: done.id })).N, 0);
+    await assert.rejects(client.transaction().delete(table, "p", "00001", { condition: "N eq 2" }).run(60_000), (error) =>
+      error instanceof tavola.TransactionFailed && error.reason === "UPDATE_CONDITION_NOT_SATISFIED" && error.transaction.state === "FAILED");
+  });
+
+  test("a range is deleted by an operation", async () => {
+    const operation = await (await table.deleteRange("N ge 20")).wait(60_000);
+    assert.deepEqual([operation.state, operation.done], ["DONE", 5]);
+  });
+});
+
+describe("watches", () => {
+  before(newTable);
+
+  test("each change is told, and a token is where another watch goes on", async () => {
+    const watch = await table.watch();
+    await table.insert(person("p", "1", { N: 1 }));
+    await table.merge(person("p", "1", { N: 2 }));
+    await table.delete("p", "1");
+    const changes = await take(3, watch);
+    assert.deepEqual(changes.map((one) => [one.kind, one.entity.N]), [["inserted", 1], ["changed", 2], ["deleted", undefined]]);
+    const again = await table.watch({ resume: watch.token });
+    await table.insert(person("p", "2"));
+    let last;
+    for await (last of again)
+      if (last.entity.RowKey === "2")
+        break;
+    assert.equal(last.kind, "inserted");
+  });
+
+  test("cancel ends it", async () => {
+    const watch = await table.watch();
+    pause(50).then(() => watch.cancel());
+    assert.deepEqual(await take(1, watch), []);
+  });
+
+  test("a table without a feed", async () => {
+    await table.update({ changeFeed: false });
+    await assert.rejects(table.watch(), (error) => error instanceof tavola.FailedPrecondition && error.reason === "CHANGE_FEED_OFF");
+  });
+});
+
+describe("breaks", () => {
+  before(newTable);
+
+  test("writes, queries, scans, imports and watches go on after the server was killed", async () => {
+    const watch = await table.watch(), changes = watch[Symbol.asyncIterator]();
+    const done = await table.load(numbered(6000, async (n) => {
+      if (n === 1000 || n === 5000)
+        await restart();
+      return { Text: "x".repeat(2000) };
+    }));
+    assert.deepEqual([done.committed, await table.count()], [6000, 6000]);
+    assert.equal((await changes.next()).value.entity.N, 0);
+    const writes = Promise.all(Array.from({ length: 20 }, (_, n) => table.insert(person("w", String(n)))));
+    await restart();
+    await writes;
+    assert.equal(await table.count("PartitionKey eq 'w'"), 20);
+    for (const source of [table.query("PartitionKey eq 'p'", { pageSize: 700 }), table.scan("PartitionKey eq 'p'")]) {
+      let expected = 0;
+      for await (const one of source) {
+        assert.equal(one.N, expected++);
+        if (one.N === 1500)
+          await restart();
+      }
+      assert.equal(expected, 6000);
+    }
+    for (let n = 1; n < 6000; n++)
+      await changes.next();
+    watch.cancel();
+  });
+
+  test("no server", async () => {
+    const alone = new tavola.Client("unix:/nowhere/server", { timeoutMs: 500 });
+    await assert.rejects(alone.table("people").count(), tavola.Unavailable);
+    await assert.rejects(take(1, alone.table("people").scan()), tavola.Unavailable);
+    alone.close();
+  });
+});

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs test_node.mjs with the packed and installed Node package beside a server, which is killed and started on request."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+from tavola_test.processes import Child, run_program
+from tavola_test.settings import BUILD, SOURCE
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
+
+HERE = pathlib.Path(__file__).resolve().parent
+FOLDER = pathlib.Path(BUILD, "node")
+LEFT_OUT = 77
+
+
+class Restarts(threading.Thread):
+    """Kills the stack's server and starts it again whenever the file is there, and removes the file then."""
+
+    def __init__(self, stack, flag):
+        super().__init__(daemon=True)
+        self.stack, self.flag, self.over = stack, flag, threading.Event()
+
+    def run(self):
+        while not self.over.wait(0.02):
+            if self.flag.exists():
+                self.stack.server.send(signal.SIGKILL)
+                self.stack.server.wait()
+                self.stack.start_server(wait=False)
+                self.flag.unlink()
+
+
+class Node(unittest.TestCase):
+    def test_the_package(self):
+        shutil.copy(HERE / "test_node.mjs", FOLDER)
+        with Stack() as stack:
+            made = run_program("tavola", "account", "create", "acme", settings={"TAVOLA_POSTGRES": stack.postgres})
+            stack.start_server()
+            stack.start_worker()
+            restarts = Restarts(stack, pathlib.Path(stack.folder, "restart"))
+            restarts.start()
+            environment = {
+                "TEST_TARGET": stack.target,
+                "TEST_RESTART": str(restarts.flag),
+                "TEST_SOURCE": SOURCE,
+                "TEST_KEY": made.stdout.split()[2],
+                "TEST_TAVOLA": os.path.join(BUILD, "bin/tavola"),
+            }
+            child = Child(["node", "--test-reporter=tap", str(FOLDER / "test_node.mjs")], environment,
+                          os.path.join(stack.folder, "node.txt"))
+            try:
+                wait_for("the end of the test", lambda: child.exit_code() is not None, 120)
+            except AssertionError as late:
+                raise AssertionError(child.output()[-8000:]) from late
+            finally:
+                child.kill()
+                restarts.over.set()
+                restarts.join()
+            self.assertEqual(child.exit_code(), 0, child.output()[-8000:])
+
+    def test_its_version_is_that_of_the_tree(self):
+        """The package has the version of the newest release, as the whole tree has."""
+        package = json.loads(pathlib.Path(SOURCE, "clients/node/package.json").read_text(encoding="utf-8"))
+        newest = re.search(r"^## (\d+\.\d+\.\d+)", pathlib.Path(SOURCE, "CHANGELOG.md").read_text(encoding="utf-8"), re.M)[1]
+        self.assertEqual(package["version"], newest)
+        for version in package["dependencies"].values():
+            self.assertRegex(version, r"^\d+\.\d+\.\d+$")
+
+
+if __name__ == "__main__":
+    got = subprocess.run(["sh", HERE / "get_node_client.sh", FOLDER], stdout=subprocess.PIPE, text=True, check=False)
+    print(got.stdout, end="")
+    if got.returncode != 0:
+        sys.exit(LEFT_OUT if got.returncode == LEFT_OUT else 1)
+    unittest.main()
