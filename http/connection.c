@@ -164,7 +164,18 @@ void connection_close_idle(struct http_server *server, int count, enum http_reas
     }
 }
 
-/* Whether the new connection may stay; it is in no list yet. */
+void connection_close_reading(struct http_server *server, int count, enum http_reason reason)
+{
+    for (struct connection *connection = server->busy.first; connection && count > 0;
+         connection = connection->next) {
+        if (connection->phase != CONNECTION_BODY || connection->hung_up)
+            continue;
+        connection_hang_up(connection, reason);
+        count--;
+    }
+}
+
+/* Hang up on the new connection, or on another one in its favour; it is in no list yet. */
 static void make_room(struct connection *connection)
 {
     struct http_server *server = connection->server;

@@ -88,15 +88,20 @@ static int wait_ms(struct http_server *server)
     return ms;
 }
 
-static void shed_idle(struct http_server *server)
+static void shed(struct http_server *server)
 {
     int count;
+    bool all;
 
     pthread_mutex_lock(&server->lock);
     count = server->shed;
+    all = server->sheds_all;
     server->shed = 0;
+    server->sheds_all = false;
     pthread_mutex_unlock(&server->lock);
     connection_close_idle(server, count, HTTP_REASON_FULL);
+    if (all)
+        connection_close_reading(server, count, HTTP_REASON_FULL);
 }
 
 /* The grace is over: what is open ends as soon as its owner has ended it. */
@@ -139,7 +144,7 @@ static void *serve(void *argument)
     server->self = pthread_self();
     while (goes_on(server)) {
         take_events(server, wait_ms(server));
-        shed_idle(server);
+        shed(server);
         run_ready(server);
     }
     return NULL;
@@ -321,10 +326,13 @@ const char *http_server_reason_name(enum http_reason reason)
     return names[reason];
 }
 
-void http_server_shed(struct http_server *server, int count)
+void http_server_shed(struct http_server *server, int count, bool all)
 {
+    if (!server)
+        return;
     pthread_mutex_lock(&server->lock);
     server->shed += count;
+    server->sheds_all = server->sheds_all || all;
     pthread_mutex_unlock(&server->lock);
     (void)eventfd_write(server->wake, 1);
 }

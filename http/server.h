@@ -137,8 +137,11 @@ void http_server_read_connections(struct http_server *server, struct http_connec
 /* "full", "per_address", ...: a word for a log or a label. */
 const char *http_server_reason_name(enum http_reason reason);
 
-/* Close idle connections, the longest idle first, at most that many: memory is short. Any thread; it happens soon. */
-void http_server_shed(struct http_server *server, int count);
+/*
+ * Memory is short: close idle connections, the longest idle first, at most that many; with `all`, also those on which a body
+ * is on its way. Any thread; it happens soon. Accepts NULL.
+ */
+void http_server_shed(struct http_server *server, int count, bool all);
 
 /* ---- an exchange ---- */
 

@@ -106,6 +106,7 @@ struct http_server {
     struct exchange **last_woken;
     struct http_connections numbers;
     int shed;                 /* idle connections to close */
+    bool sheds_all;           /* and others */
     int64_t asked_stop_at_us; /* 0: it does not stop; then the grace ends here */
 };
 
@@ -133,6 +134,9 @@ void connection_hang_up(struct connection *connection, enum http_reason reason);
 
 /* Close at most that many idle connections, the longest idle first. */
 void connection_close_idle(struct http_server *server, int count, enum http_reason reason);
+
+/* Close at most that many on which a body is on its way, the oldest request first. */
+void connection_close_reading(struct http_server *server, int count, enum http_reason reason);
 
 /* Hang up on those whose deadline has passed; watch those whose owner works for long. Milliseconds until the next look; -1: none. */
 int connection_check_deadlines(struct http_server *server);

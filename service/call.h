@@ -70,7 +70,7 @@ struct method {
      * and routes_find where it waits, which is what it may cost.
      */
     enum operation_kind operation;
-    bool may_get; /* or OPERATION_GET: only the request says which */
+    bool may_get;           /* or OPERATION_GET: only the request says which */
     call_decode_fn *decode; /* these two: of operation_call_events */
     call_encode_fn *encode;
     const struct stream_method *stream; /* of stream_events */

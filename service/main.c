@@ -52,6 +52,7 @@ struct server {
     struct rpc_server *probes; /* NULL: no address of their own */
     struct http_server *http;  /* NULL: not asked for */
     struct http_call_host http_calls;
+    struct rpc_limits limits; /* of either address */
     struct memory_bound memory;
     struct memory_guard *guard;
     struct listener_probe *listener;
@@ -174,6 +175,18 @@ static void start_store(struct server *server, const struct service_config *conf
     server->service.store = store_open(&options);
 }
 
+/* For each of the two addresses; both take descriptors. */
+static struct rpc_limits limits_for(const struct server *server, const struct service_config *config)
+{
+    struct rpc_limits limits = { .connections = (int)config->max_connections,
+        .connections_per_address = (int)config->connections_per_address,
+        .first_call_ms = config->first_call_seconds * MS_PER_SECOND };
+
+    memory_bound_set_limits(
+        &server->memory, config->http_listen ? server->files / 2 : server->files, &limits);
+    return limits;
+}
+
 static enum status start_rpc(struct server *server, const struct service_config *config, struct error *err)
 {
     const struct rpc_server_tls tls = { config->tls_certificate, config->tls_key, config->tls_client_ca };
@@ -181,9 +194,6 @@ static enum status start_rpc(struct server *server, const struct service_config 
         .listen = config->listen,
         .threads = (int)config->rpc_threads,
         .receive_bytes = LIMIT_RECEIVE_BYTES,
-        .limits = { .connections = (int)config->max_connections,
-            .connections_per_address = (int)config->connections_per_address,
-            .first_call_ms = config->first_call_seconds * MS_PER_SECOND },
         .tls = config->tls_certificate ? &tls : NULL,
         .methods = methods_for_rpc(&server->arena),
         .method_count = method_count,
@@ -191,14 +201,13 @@ static enum status start_rpc(struct server *server, const struct service_config 
         .context = &server->service,
     };
 
-    memory_bound_set_limits(&server->memory, server->files, &options.limits);
+    server->limits = options.limits = limits_for(server, config);
     log_event(LOG_INFO, "limits", log_number("memory_bytes", server->memory.bytes),
         log_text("from", memory_bound_source_name(server->memory.source)),
         log_number("max_connections", options.limits.connections),
         log_number("per_address", options.limits.connections_per_address));
     if (rpc_server_start(&options, &server->rpc, err) != STATUS_OK)
         return cannot_start("TAVOLA_LISTEN", config->listen, err);
-    server->guard = memory_guard_start(&server->memory, server->rpc);
     server->listener =
         listener_probe_start(config->listen, rpc_server_port(server->rpc), &server->service.health);
     return STATUS_OK;
@@ -211,8 +220,10 @@ static enum status start_http(struct server *server, const struct service_config
         .listen = config->http_listen,
         .tls = config->tls_certificate ? &tls : NULL,
         .name = "http",
-        .limits = { .body_bytes = LIMIT_RECEIVE_BYTES,
-            .first_request_ms = config->first_call_seconds * MS_PER_SECOND },
+        .limits = { .connections = server->limits.connections,
+            .connections_per_address = server->limits.connections_per_address,
+            .body_bytes = LIMIT_RECEIVE_BYTES,
+            .first_request_ms = server->limits.first_call_ms },
         .events = http_call_events,
         .context = &server->http_calls,
     };
@@ -248,8 +259,8 @@ static enum status start_probes(struct server *server, const struct service_conf
 static enum status start_metrics(
     struct server *server, const struct service_config *config, struct error *err)
 {
-    server->sources =
-        (struct metrics_sources){ &server->service, server->publisher, server->rpc, server->memory.bytes };
+    server->sources = (struct metrics_sources){ &server->service, server->publisher, server->rpc,
+        server->http, server->memory.bytes };
     if (!config->metrics_listen || metrics_server_start(config->metrics_listen, metrics_collect,
                                        &server->sources, &server->metrics, err) == STATUS_OK)
         return STATUS_OK;
@@ -277,6 +288,7 @@ static void stop(struct server *server)
     publisher_stop(server->publisher);
     remembered_free(server->remembered);
     counters_free(server->service.calls);
+    counters_free(server->service.http_requests);
     rates_free(server->service.rates);
     sampler_cleanup(&server->service.sampler);
     advisor_cleanup(&server->service.advisor);
@@ -303,6 +315,7 @@ static enum status start(struct server *server, const struct service_config *con
     while (http_doors[server->service.door_count])
         server->service.door_count++;
     server->service.calls = metrics_calls_new(&server->service);
+    server->service.http_requests = counters_new(server->service.door_count + 1);
     sampler_init(&server->service.sampler);
     advisor_init(&server->service.advisor);
     server->service.rates = rates_new(&config->rates);
@@ -312,6 +325,7 @@ static enum status start(struct server *server, const struct service_config *con
     TRY(start_probes(server, config, err));
     TRY(start_rpc(server, config, err));
     TRY(start_http(server, config, err));
+    server->guard = memory_guard_start(&server->memory, server->rpc, server->http);
     return start_metrics(server, config, err);
 }
 

@@ -42,13 +42,14 @@ struct service {
     struct audit_log audit_log;
     bool speaks_tls;
     atomic_bool draining;
-    atomic_llong watchers;       /* watches of change feeds, at this moment */
-    atomic_llong changes_told;   /* changes sent to them */
-    struct advisor advisor;      /* of the queries of tables that ask for it */
-    struct sampler sampler;      /* of the partitions that are read and written */
-    struct rates *rates;         /* NULL: no limits */
-    struct memory_shares memory; /* of the calls that are open */
-    struct counters *calls;      /* metrics_calls_new; NULL: calls are not counted */
+    atomic_llong watchers;          /* watches of change feeds, at this moment */
+    atomic_llong changes_told;      /* changes sent to them */
+    struct advisor advisor;         /* of the queries of tables that ask for it */
+    struct sampler sampler;         /* of the partitions that are read and written */
+    struct rates *rates;            /* NULL: no limits */
+    struct memory_shares memory;    /* of the calls that are open */
+    struct counters *http_requests; /* by door, and those of no door; NULL: not counted */
+    struct counters *calls;         /* metrics_calls_new; NULL: calls are not counted */
 };
 
 #endif

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/log.h"
+#include "http/server.h"
 
 enum {
     LOOK_US = 25 * 1000,
@@ -30,6 +31,7 @@ enum {
 struct memory_guard {
     struct memory_bound bound;
     struct rpc_server *server;
+    struct http_server *http; /* NULL: none */
     int statm;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -72,6 +74,7 @@ static void shed_connections(struct memory_guard *guard, int64_t resident)
     log_shortage(guard, resident);
     for (int i = 0; i < SHED_AT_ONCE && rpc_server_shed(guard->server, false); i++)
         continue;
+    http_server_shed(guard->http, SHED_AT_ONCE, all);
     if (all)
         (void)rpc_server_shed(guard->server, true);
 }
@@ -113,12 +116,14 @@ static void *run_guard(void *argument)
     return NULL;
 }
 
-struct memory_guard *memory_guard_start(const struct memory_bound *bound, struct rpc_server *server)
+struct memory_guard *memory_guard_start(
+    const struct memory_bound *bound, struct rpc_server *server, struct http_server *http)
 {
     struct memory_guard *guard = xcalloc(1, sizeof(*guard));
 
     guard->bound = *bound;
     guard->server = server;
+    guard->http = http;
     guard->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     guard->trimmed_bytes = resident_bytes(guard);
     pthread_mutex_init(&guard->lock, NULL);

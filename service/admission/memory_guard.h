@@ -4,7 +4,8 @@
  *
  * A thread looks at the resident memory forty times a second. From three quarters of the bound on, the server hangs up
  * on the connections on which no call has been admitted, those that cost most first; from seven eighths on, on all,
- * likewise. What was freed is given back to the system.
+ * likewise. On the listener for HTTP it hangs up on idle connections, and then on those whose requests are on their way.
+ * What was freed is given back to the system.
  */
 #ifndef SERVICE_ADMISSION_MEMORY_GUARD_H
 #define SERVICE_ADMISSION_MEMORY_GUARD_H
@@ -13,8 +14,11 @@
 
 struct memory_guard;
 
-/* The server must outlive it. */
-struct memory_guard *memory_guard_start(const struct memory_bound *bound, struct rpc_server *server);
+struct http_server;
+
+/* The servers must outlive it; http may be NULL. */
+struct memory_guard *memory_guard_start(
+    const struct memory_bound *bound, struct rpc_server *server, struct http_server *http);
 
 /* NULL is ignored. */
 void memory_guard_stop(struct memory_guard *guard);

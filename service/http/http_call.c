@@ -188,6 +188,12 @@ static void refuse_unknown(struct http_exchange *exchange)
     exchange->reply.status = 404;
 }
 
+static void count_request(const struct service *service, size_t door)
+{
+    if (service->http_requests)
+        counters_add(service->http_requests, door, 1);
+}
+
 static enum http_found find_method(struct http_call *call)
 {
     const struct service *service = http_call_service(call);
@@ -197,9 +203,12 @@ static enum http_found find_method(struct http_call *call)
 
         call->door = service->doors[i];
         found = call->door->find(call);
-        if (found != HTTP_FOUND_NOTHING)
-            return found;
+        if (found == HTTP_FOUND_NOTHING)
+            continue;
+        count_request(service, i);
+        return found;
     }
+    count_request(service, service->door_count);
     refuse_unknown(call->exchange);
     return HTTP_FOUND_REPLY;
 }

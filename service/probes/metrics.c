@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "rpc/code.h"
+#include "service/http/door.h"
 #include "service/methods.h"
 
 enum { CODE_CANCELLED = 1, PER_METHOD = RPC_CODES + METRICS_SLOTS, LABEL_BYTES = 192 };
@@ -215,6 +216,41 @@ static void collect_connections(struct rpc_server *rpc, struct buf *out)
     metrics_value(out, "tavola_open_method_calls_refused_total", "", (double)connections.open_calls_refused);
 }
 
+static void collect_http_connections(const struct http_connections *connections, struct buf *out)
+{
+    char label[LABEL_BYTES];
+
+    metrics_family(out, "tavola_http_connections", "gauge",
+        "Open connections over HTTP: those with a request that is not answered yet, and the others.");
+    metrics_value(out, "tavola_http_connections", "state=\"busy\"", connections->busy);
+    metrics_value(out, "tavola_http_connections", "state=\"idle\"", connections->open - connections->busy);
+    metrics_family(out, "tavola_http_connections_closed_total", "counter",
+        "Connections over HTTP that the server has closed.");
+    for (int i = 0; i < HTTP_REASONS; i++) {
+        snprintf(label, sizeof(label), "reason=\"%s\"", http_server_reason_name((enum http_reason)i));
+        metrics_value(out, "tavola_http_connections_closed_total", label, (double)connections->closed[i]);
+    }
+}
+
+static void collect_http(const struct metrics_sources *sources, struct buf *out)
+{
+    const struct service *service = sources->service;
+    struct http_connections connections = { 0 };
+    char label[LABEL_BYTES];
+
+    if (sources->http)
+        http_server_read_connections(sources->http, &connections);
+    collect_http_connections(&connections, out);
+    metrics_family(out, "tavola_http_requests_total", "counter",
+        "Requests over HTTP, by the protocol that they were recognised as; other: by none.");
+    for (size_t i = 0; i <= service->door_count; i++) {
+        snprintf(
+            label, sizeof(label), "door=\"%s\"", i < service->door_count ? service->doors[i]->name : "other");
+        metrics_value(
+            out, "tavola_http_requests_total", label, (double)counters_read(service->http_requests, i));
+    }
+}
+
 void metrics_collect(void *context, struct buf *out)
 {
     const struct metrics_sources *sources = context;
@@ -225,6 +261,7 @@ void metrics_collect(void *context, struct buf *out)
     metrics_family(out, "tavola_memory_limit_bytes", "gauge", "The memory that the server keeps within.");
     metrics_value(out, "tavola_memory_limit_bytes", "", (double)sources->memory_limit_bytes);
     collect_connections(sources->rpc, out);
+    collect_http(sources, out);
     collect_calls(sources->service, out);
     collect_store(sources->service->store, out);
     collect_rates(sources->service->rates, out);

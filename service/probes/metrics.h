@@ -6,6 +6,7 @@
 #define SERVICE_PROBES_METRICS_H
 
 #include "base/metrics.h"
+#include "http/server.h"
 #include "rpc/server.h"
 #include "service/publisher.h"
 #include "service/service.h"
@@ -21,6 +22,7 @@ struct metrics_sources {
     struct service *service;
     const struct publisher *publisher;
     struct rpc_server *rpc;
+    struct http_server *http; /* NULL: nothing is served over HTTP */
     int64_t memory_limit_bytes;
 };
 

@@ -49,7 +49,16 @@ refuse() { # ARGUMENT...
 
 "$helm" lint --strict --quiet "$chart" || fail "helm lint --strict has objections"
 
+render http --set server.httpPort=10002
+expect http 'value: "0.0.0.0:10002"$' 1
+expect http 'name: http$' 3
+expect http 'targetPort: 10002$' 2
+render http_inside --set server.httpPort=10002,server.authentication=none,server.extraContainers[0].name=proxy,server.extraContainers[0].image=p,service.targetPort=8443
+expect http_inside 'value: "127.0.0.1:10002"$' 1
+expect http_inside 'name: http$' 0
+
 render plain
+expect plain 'TAVOLA_HTTP_LISTEN' 0
 expect plain '^kind: Deployment$' 2
 expect plain '^kind: Job$' 1
 expect plain '^kind: Service$' 2
@@ -198,6 +207,7 @@ refuse --set worker.replicas=-1
 refuse --set worker.autoscaling.target=1
 refuse --set worker.settings.TAVOLA_WORKER_HEALTH_LISTEN=0.0.0.0:1
 refuse --set server.port=70000
+refuse --set server.httpPort=-1
 refuse --set server.settings.threads=3
 refuse --set server.settings.TAVOLA_LISTEN=0.0.0.0:50051
 refuse --set server.settings.TAVOLA_AUTHENTICATION=none
