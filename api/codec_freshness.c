@@ -36,6 +36,35 @@ static enum status token_decode_at(const struct token_key *key, ProtobufCBinaryD
         "freshness.at_least[%zu] is not a consistency token of this service, or was changed", at);
 }
 
+/* Empty, as of a write that left nothing open, or the same text as one before it. */
+static bool token_says_nothing_new(const Tavola__V1__Freshness *message, size_t at)
+{
+    struct str text = codec_str(message->at_least[at]);
+
+    for (size_t i = 0; i < at; i++)
+        if (str_equal(codec_str(message->at_least[i]), text))
+            return true;
+    return text.len == 0;
+}
+
+/* The bound is looked at after each token: those behind it are not even decoded. */
+static enum status tokens_decode(const Tavola__V1__Freshness *message, const struct token_key *key,
+    struct arena *arena, struct freshness *out, struct error *err)
+{
+    for (size_t i = 0; i < message->n_at_least; i++) {
+        if (token_says_nothing_new(message, i))
+            continue;
+        TRY(token_decode_at(key, message->at_least[i], i, arena, &out->at_least[out->at_least_count++], err));
+        if (freshness_probes(out) > LIMIT_TOKEN_PROBES)
+            return reason_set(err, REASON_INVALID_INPUT,
+                "freshness.at_least[0..%zu] names %zu places where work may be open, allowed are %d: give "
+                "the "
+                "newest tokens",
+                i, freshness_probes(out), LIMIT_TOKEN_PROBES);
+    }
+    return STATUS_OK;
+}
+
 enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const struct token_key *key,
     struct arena *arena, struct freshness *out, struct error *err)
 {
@@ -45,15 +74,7 @@ enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const s
         return reason_set(err, REASON_INVALID_INPUT, "freshness.at_least has %zu tokens, allowed are %d",
             message->n_at_least, LIMIT_TOKENS);
     freshness.at_least = ARENA_ARRAY(arena, struct consistency, message->n_at_least);
-    for (size_t i = 0; i < message->n_at_least; i++)
-        if (message->at_least[i].len > 0) /* a write that left nothing open has an empty token */
-            TRY(token_decode_at(
-                key, message->at_least[i], i, arena, &freshness.at_least[freshness.at_least_count++], err));
-    if (freshness_probes(&freshness) > LIMIT_TOKEN_PROBES)
-        return reason_set(err, REASON_INVALID_INPUT,
-            "freshness.at_least names %zu places where work may be open, allowed are %d: give the newest "
-            "tokens",
-            freshness_probes(&freshness), LIMIT_TOKEN_PROBES);
+    TRY(tokens_decode(message, key, arena, &freshness, err));
     TRY(staleness_decode(message->max_staleness, &freshness, err));
     *out = freshness;
     return STATUS_OK;

@@ -53,7 +53,9 @@ static void run_one(struct store *store, struct session *session, struct operati
 
     if (operation_kind_facts(operation->kind)->only_reads)
         pg_bound(&session->pg, operation->deadline_us, &operation->cancelled);
-    if (route->run_observed)
+    if (operation->kind == OPERATION_GET)
+        read_batch_run(session, operation, NULL);
+    else if (route->run_observed)
         route->run_observed(session, operation, &store->observer);
     else
         route->run(session, operation);
@@ -71,6 +73,12 @@ static bool is_bulk(const struct operation *operation)
 {
     return (operation->kind == OPERATION_WRITE && operation->in.write.count > LIMIT_BATCH_OPERATIONS) ||
            (operation->kind == OPERATION_PAGE && operation->in.page.of_scan);
+}
+
+/* A read by key that the lane of reads has found to read pages of lists. */
+static bool is_page_read(const struct operation *operation)
+{
+    return operation->kind == OPERATION_GET && operation_times_detour(operation) == DETOUR_ALONE;
 }
 
 /* In the lane of short reads a look-up finds out by itself whether it is to wait for freshness. */
@@ -108,9 +116,10 @@ static void submit(
     struct store *store, struct operation *operation, bool (*add)(struct lane *, struct operation *))
 {
     bool short_read = is_short(operation), waits = must_wait(operation, short_read);
-    enum lane_kind lane = short_read           ? LANE_SHORT
-                          : is_bulk(operation) ? LANE_BULK
-                                               : routes_find(operation->kind)->lane;
+    enum lane_kind lane = short_read                ? LANE_SHORT
+                          : is_bulk(operation)      ? LANE_BULK
+                          : is_page_read(operation) ? LANE_PAGE
+                                                    : routes_find(operation->kind)->lane;
 
     operation_times_begin(operation);
     if (!waits && short_read)
@@ -121,7 +130,7 @@ static void submit(
         refuse_operation(operation, REASON_SERVER_BUSY, "too many operations are waiting");
 }
 
-/* Of the lane of short reads: an operation that did not get its outcome there. */
+/* Of the lanes of reads and of short reads: an operation that did not get its outcome there. */
 static bool pass_on(void *context, struct operation *operation)
 {
     if (operation_times_detour(operation) == DETOUR_NONE)
@@ -226,6 +235,7 @@ static void start_lanes(struct store *store)
         [LANE_READ] = { .name = "tavolad read",
             .threads = options->read_threads,
             .run = read_batch_run,
+            .pass_on = pass_on,
             .steps = &read_steps },
         [LANE_WRITE] = { .name = "tavolad write", .threads = options->write_threads, .run = write_batch_run },
         [LANE_SHORT] = { .name = "tavolad short",

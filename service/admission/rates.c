@@ -17,7 +17,7 @@ enum { SETS = 1024, WAYS = 8, LOCKS = 64, NS_PER_US = 1000 };
 static const int64_t second_ns = 1000000000;
 
 /* What may be drawn at once, as the time in which the bucket fills. */
-static const int64_t bursts_ns[RATE_SCOPES] = { 1000000000, 1000000000, 5000000000, 1000000000 };
+static const int64_t bursts_ns[RATE_SCOPES] = { 1000000000, 1000000000, 5000000000, 250000000 };
 
 struct slot {
     uint64_t owner; /* a hash; 0: free */

@@ -3,7 +3,7 @@
  * rates.h - limits on what an account may take of this server per second: entities that it reads and writes, in all and of
  * one partition; tables and indexes that it creates, changes and deletes; bytes that its compressed requests inflate to.
  *
- * Each owner has a token bucket (base/token_bucket.h) of one second; that of changes of tables and indexes is of five. An
+ * Each owner has a token bucket (base/token_bucket.h) of one second; that of changes of tables and indexes is of five, that of inflated bytes of a quarter. An
  * operation is admitted if its bucket is not empty, and may overdraw the bucket; the next operations are refused until the
  * debt is paid. The table of buckets has a fixed size: if a new owner needs the slot of another, the fullest bucket is
  * dropped, and its owner may get a little more than its rate, never less.

@@ -303,20 +303,28 @@ static enum status read_now(struct session *session, struct read *reads, size_t 
 
 /* ---- a batch ---- */
 
+struct gathered {
+    struct operation *batch;
+    bool shares_lane; /* with operations that must not wait for long ones */
+};
+
 /*
  * Resolve names; what fails gets its outcome at once. What has a reader of its own (shape_reader.h) is read at once, and may begin a snapshot. The
- * operations that reads does not have may have been decided from the catalogue alone.
+ * operations that reads does not have may have been decided from the catalogue alone. shares_lane: such readers take long, so their
+ * operations are left to the lane of pages.
  */
-static enum status gather_reads(
-    struct session *session, struct operation *batch, struct read *reads, size_t *count, struct error *err)
+static enum status gather_reads(struct session *session, const struct gathered *gathered, struct read *reads,
+    size_t *count, struct error *err)
 {
     *count = 0;
-    for (struct operation *operation = batch; operation; operation = operation->next) {
+    for (struct operation *operation = gathered->batch; operation; operation = operation->next) {
         const struct table *table;
         struct error own;
 
         if (resolve_table(session, operation, &table, &own) != STATUS_OK)
             operation_fail(operation, &own);
+        else if (shape_reader_find(table) && gathered->shares_lane)
+            operation_times_set_detour(operation, DETOUR_ALONE);
         else if (shape_reader_find(table))
             TRY(shape_reader_find(table)->get(session, table->entries_of, operation, err));
         else
@@ -342,11 +350,12 @@ static struct read *room_for(const struct operation *batch, struct arena *arena)
 /* The reads compare the catalogue's version too, so refusals beside them cost no statement of their own. */
 static enum status read_all(struct session *session, void *context, struct error *err)
 {
-    struct operation *batch = context;
+    const struct gathered *gathered = context;
+    struct operation *batch = gathered->batch;
     struct read *reads = room_for(batch, &session->arena);
     size_t count = 0;
 
-    TRY(gather_reads(session, batch, reads, &count, err));
+    TRY(gather_reads(session, gathered, reads, &count, err));
     session_asks_version(session);
     TRY(read_now(session, reads, count, err));
     if (keys_of(reads, count) > 0)
@@ -362,18 +371,19 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
     struct read *reads = room_for(batch, &session->arena);
     size_t count = 0;
 
-    TRY(gather_reads(session, batch, reads, &count, err));
+    TRY(gather_reads(session, &(struct gathered){ .batch = batch }, reads, &count, err));
     return read_now(session, reads, count, err);
 }
 
 void read_batch_run(struct session *session, struct operation *batch, void *context)
 {
-    const struct unit_of_work unit = {
-        .attempt = read_all, .context = batch, .max_attempts = MAX_ATTEMPTS, .is_temporary = pg_is_transient
-    };
+    struct gathered gathered = { batch, context != NULL };
+    const struct unit_of_work unit = { .attempt = read_all,
+        .context = &gathered,
+        .max_attempts = MAX_ATTEMPTS,
+        .is_temporary = pg_is_transient };
     struct error err = { 0 };
 
-    (void)context;
     pg_recover(&session->pg); /* what a failed step has left */
     if (unit_of_work_run(session, &unit, &err) == STATUS_OK)
         return;

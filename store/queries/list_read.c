@@ -69,9 +69,9 @@ static void set_range(
     scan->after = *address;
 }
 
-/* The entity at the i-th address of a read. */
+/* The entity at the i-th address of a read. *examined: grows by the entries that were read. */
 static enum status read_address(struct session *session, const struct index *index,
-    struct operation *operation, size_t i, struct error *err)
+    struct operation *operation, size_t i, int64_t *examined, struct error *err)
 {
     const struct entity_key *address = &operation->in.get.keys[i];
     struct outcome_get *out = &operation->out.get;
@@ -90,8 +90,17 @@ static enum status read_address(struct session *session, const struct index *ind
         row_scan_restart(&scan);
         TRY(read_members(session, &scan, address, &page, err));
     }
+    *examined += scan.rows_examined;
     out->found[i] = list_page_finish(&page, index->index_id, &out->entities[i]);
     return STATUS_OK;
+}
+
+/* A page of a list can be read from thousands of entries, so the entries are bounded as those of a query are. */
+static bool is_enough(const struct operation *operation, int64_t bytes, int64_t examined)
+{
+    int64_t enough_bytes = (int64_t)operation->in.get.enough_bytes;
+
+    return enough_bytes > 0 && (bytes > enough_bytes || examined >= LIMIT_PAGE_EXAMINED);
 }
 
 enum status list_read_get(
@@ -99,14 +108,20 @@ enum status list_read_get(
 {
     const struct operation_get *in = &operation->in.get;
     struct outcome_get *out = &operation->out.get;
+    int64_t bytes = 0, examined = 0;
 
     out->entities = ARENA_ARRAY(operation->arena, struct entity, in->count);
     out->found = ARENA_ARRAY(operation->arena, bool, in->count);
     if (in->count > 1 && !session_in_snapshot(session))
         TRY(session_begin_snapshot(session, err));
-    for (size_t i = 0; i < in->count; i++)
-        TRY(read_address(session, index, operation, i, err));
-    out->count = in->count;
+    out->count = 0;
+    while (out->count < in->count && !is_enough(operation, bytes, examined)) {
+        size_t i = out->count++;
+
+        TRY(read_address(session, index, operation, i, &examined, err));
+        if (out->found[i])
+            bytes += (int64_t)out->entities[i].properties.bytes.len;
+    }
     operation->status = STATUS_OK;
     operation->error = NULL;
     return STATUS_OK;

@@ -243,6 +243,26 @@ def calls_unread(address, tally, path, request, token, count):
     again_and_again(address, tally, attack, [(INITIAL_WINDOW_SIZE, 0)])
 
 
+def prepared_calls(address, tally, token, path, file, at_once):
+    """The request in a file, by so many calls at once; a new one for each that is answered."""
+    with open(file, "rb") as source:
+        request = message(source.read())
+
+    def attack(connection, tally):
+        opened = 0
+        while not tally.is_over():
+            while opened - len(connection.ended) < int(at_once):
+                stream = 2 * opened + 1
+                connection.windows[stream] = connection.initial
+                connection.send(open_stream(stream, path, authorization="Bearer " + token, grpc_timeout="500m"), tally.until)
+                send_body(connection, stream, request, tally)
+                opened += 1
+                tally.add("requests")
+            connection.read_for(0.01)
+
+    again_and_again(address, tally, attack)
+
+
 def unread_pages(address, tally, token):
     """H6: 300 pages of 3 MB, by a caller who reads none."""
     calls_unread(address, tally, QUERY, b"\x0a\x06\x0a\x04wide", token, 300)
@@ -400,6 +420,7 @@ ATTACKS = {
     "many_elements": many_elements,
     "long_filters": long_filters,
     "make_tables": make_tables,
+    "prepared_calls": prepared_calls,
     "known_compressed": known_compressed,
     "endless_header": endless_header,
     "one_large_header": one_large_header,

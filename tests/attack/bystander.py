@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A well-behaved caller: one Get after another on one connection, until standard input ends.
+"""A well-behaved caller: Gets on one connection, one after the other and PERIOD apart, until standard input ends. Calls that are
+late because others took long follow at once, so that it offers the same rate all the time.
 
 usage: bystander.py HOST:PORT TOKEN TABLE [CA]; a line per call: when it began (time.monotonic), seconds, code.
 """
@@ -15,7 +16,8 @@ from tavola_test import client
 from tavola_test.certificates import read
 from tavola_test.client import ApiError
 
-PAUSE = 0.005
+PERIOD = 0.008
+MAX_BACKLOG = 0.25  # seconds of calls that are made up for
 TIMEOUT_SECONDS = 30
 
 
@@ -28,8 +30,10 @@ def main():
     address, token, table = sys.argv[1:4]
     caller = client.Client(address, trusting(*sys.argv[4:]), token=token, seconds=TIMEOUT_SECONDS)
     key = client.EntityKey(partition_key="p", row_key="1")
-    while not select.select([sys.stdin], [], [], PAUSE)[0]:
+    due = time.monotonic()
+    while not select.select([sys.stdin], [], [], max(0, due - time.monotonic()))[0]:
         began = time.monotonic()
+        due = max(due + PERIOD, began - MAX_BACKLOG)
         code = "OK"
         try:
             caller.get_entity(table=table, key=key)

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one account with a valid token can do to the others: they are served, and memory stays under the bound."""
 
+import os
+
 from attack_case import AttackCase
+from bystander import trusting
 from tavola_test import client
+from tavola_test.stack import wait_ready
 from tavola_test.waiting import wait_for
 
 # A thousand copies of the table "wide" with twenty of its index each: more than a caller may make.
@@ -27,14 +31,74 @@ commit
 """
 
 
+LOOK_UP = "/tavola.v1.IndexService/LookupIndex"
+BATCH_GET = "/tavola.v1.EntityService/BatchGetEntities"
+COPY, LIST = 1, 2
+SAME_PARTITION = 1
+PARTITIONS = 3000
+MEMBERS = 5000
+PAGES = 1000
+
+
 class BetweenAccounts(AttackCase):
+    def disturbed(self, *words):
+        return self.attacked(*words, rate=True)
+
+    def connect_noisy(self, noisy):
+        return client.Client(self.address, trusting(*self.trusted), token=noisy, seconds=60)
+
+    def make_ready(self, caller, index):
+        caller.create_index(index=index)
+        worker = self.stack.start_worker()
+        wait_ready(caller, index["name"])
+        worker.stop()
+
+    def attacked_by_calls(self, noisy, path, request, at_once):
+        file = os.path.join(self.stack.folder, "request")
+        with open(file, "wb") as out:
+            out.write(request.SerializeToString())
+        numbers = self.disturbed("prepared_calls", noisy, path, file, str(at_once))
+        self.assertGreater(sum(done["requests"] for done in numbers["attack"]), 0)
+
+    def test_h1_one_consistency_token_a_hundred_times(self):
+        """The token of an import into thousands of partitions, so it names all buckets of the table."""
+        self.start()
+        noisy = self.prepare_noisy()
+        with self.connect_noisy(noisy) as caller:
+            # Without a worker the index stays behind, so look-ups wait and look again.
+            self.make_ready(caller, {"name": "byGroup", "table": "wide", "shape": COPY, "partition_key": [{"property": "Group"}]})
+            entities = [client.entity(f"p{n}", "r", Group="g") for n in range(PARTITIONS)]
+            chunk = client.ImportEntitiesRequest(table="wide", entities=entities)
+            token = max((reply.consistency_token for reply in caller.import_entities([chunk])), key=len)
+        self.assertGreater(len(token), 100)
+        request = client.types.message("tavola.v1.LookupIndexRequest")(
+            index="byGroup", equals=[client.value("g")], freshness={"at_least": [token] * 100})
+        self.attacked_by_calls(noisy, LOOK_UP, request, 32)
+
+    def test_h4_a_thousand_list_pages(self):
+        """Each with some thousand members."""
+        self.start()
+        noisy = self.prepare_noisy()
+        with self.connect_noisy(noisy) as caller:
+            self.make_ready(caller, {"name": "byGroup", "table": "wide", "shape": LIST, "place": SAME_PARTITION,
+                                     "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "Group"}]})
+            entities = [client.entity("list", f"{n:05}", Group="g") for n in range(MEMBERS)]
+            chunks = [client.ImportEntitiesRequest(table="wide", entities=entities[at : at + 500]) for at in range(0, MEMBERS, 500)]
+            list(caller.import_entities(chunks))
+        keys = self.stack.sql("select e.row_key from entities e join tables t using (table_id) where t.index_id is not null "
+                              f"order by e.row_key limit {PAGES}").splitlines()
+        self.assertEqual(len(keys), PAGES)
+        request = client.types.message("tavola.v1.BatchGetEntitiesRequest")(
+            table="byGroup", keys=[{"partition_key": "list", "row_key": key} for key in keys])
+        self.attacked_by_calls(noisy, BATCH_GET, request, 8)
+
     def test_h2_many_small_elements(self):
         self.start()
-        self.attacked("many_elements", self.prepare_noisy())
+        self.disturbed("many_elements", self.prepare_noisy())
 
     def test_h3_long_filters(self):
         self.start()
-        self.attacked("long_filters", self.prepare_noisy())
+        self.disturbed("long_filters", self.prepare_noisy())
 
     def test_h5_many_indexes(self):
         """A thousand tables with twenty indexes each, and more tables all the time."""
@@ -42,7 +106,7 @@ class BetweenAccounts(AttackCase):
         noisy = self.prepare_noisy()
         self.prepare_indexes(noisy)
         wait_for("the indexes", lambda: self.is_served("ListTables"), 30)
-        self.attacked("make_tables", noisy)
+        self.disturbed("make_tables", noisy)
 
     def prepare_indexes(self, noisy):
         """Copies of one table with one index, as rows of the database: callers could not pass their quota."""
@@ -52,8 +116,8 @@ class BetweenAccounts(AttackCase):
 
     def test_h6_unread_pages(self):
         self.start()
-        self.attacked("unread_pages", self.prepare_noisy())
+        self.disturbed("unread_pages", self.prepare_noisy())
 
     def test_c6_compressed_requests_of_a_known_caller(self):
         self.start()
-        self.attacked("known_compressed", self.prepare_noisy())
+        self.disturbed("known_compressed", self.prepare_noisy())

@@ -135,13 +135,13 @@ START_TEST(inflated_bytes_are_paid_off_before_the_next_message)
 {
     rates = rates_new(&(struct rate_limits){ .per_second[RATE_INFLATED] = LIMIT });
 
-    ck_assert(inflates("a", LIMIT - 1, SECOND_US));
-    ck_assert(inflates("a", 2 * LIMIT, SECOND_US));
+    ck_assert(inflates("a", LIMIT / 4 - 1, SECOND_US));
+    ck_assert(inflates("a", 2 * LIMIT + 1, SECOND_US));
     ck_assert(!inflates("a", 1, SECOND_US));
     ck_assert(inflates("b", 1, SECOND_US));
     ck_assert(put("a", "p", LIMIT, SECOND_US));
-    ck_assert(!inflates("a", 1, 3 * SECOND_US - SECOND_US / LIMIT));
-    ck_assert(inflates("a", 1, 3 * SECOND_US));
+    ck_assert(!inflates("a", 1, 3 * SECOND_US));
+    ck_assert(inflates("a", 1, 3 * SECOND_US + SECOND_US / LIMIT));
     ck_assert_int_eq(rates_refused(rates, RATE_INFLATED), 2);
 }
 END_TEST

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "domain/limits.h"
 #include "store/entities/read_batch.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
@@ -367,6 +368,64 @@ START_TEST(several_pages_of_lists_are_one_snapshot)
 }
 END_TEST
 
+enum { ADDRESSES = 40 };
+
+/* On a session of its own; context as of read_batch_run. */
+static void get_with(struct operation *operation, void *context)
+{
+    struct session session;
+    struct error err = { 0 };
+
+    session_init(&session, scene.conninfo, "test reader");
+    ck_assert_msg(session_ensure(&session, &err) == STATUS_OK, "%s", err.message);
+    read_batch_run(&session, operation, context);
+    session_cleanup(&session);
+}
+
+static struct operation *a_get_of_one_address_again_and_again(void)
+{
+    static struct entity_key addresses[ADDRESSES];
+
+    for (size_t i = 0; i < ADDRESSES; i++)
+        addresses[i] = (struct entity_key){ STR_LITERAL("Bonn"), STR_LITERAL("n") };
+    return a_get(&scene.arena, "ByCity", addresses, ADDRESSES);
+}
+
+START_TEST(pages_of_lists_are_not_read_behind_as_many_entries_as_a_query_reads)
+{
+    struct operation *all = a_get_of_one_address_again_and_again();
+    struct operation *some = a_get_of_one_address_again_and_again();
+
+    put_group(MANY, 0);
+    put_index(MANY, INDEX_LIST);
+    some->in.get.enough_bytes = 3 << 20;
+    get_with(all, NULL);
+    get_with(some, NULL);
+
+    ck_assert_uint_eq(all->out.get.count, ADDRESSES);
+    ck_assert_uint_ge(some->out.get.count, LIMIT_PAGE_EXAMINED / MANY);
+    ck_assert_uint_le(some->out.get.count, LIMIT_PAGE_EXAMINED / (MANY / 2) + 1);
+}
+END_TEST
+
+START_TEST(a_lane_of_short_reads_leaves_lists_to_another)
+{
+    struct operation *get = a_get_of_one_address_again_and_again();
+    struct entity_key key = { STR_LITERAL("g"), STR_LITERAL("r0001") };
+    struct operation *other = a_get(&scene.arena, "Things", &key, 1);
+
+    put_group(SMALL, 0);
+    put_index(SMALL, INDEX_LIST);
+    get->next = other;
+    get_with(get, &scene);
+
+    ck_assert_int_eq(operation_times_detour(get), DETOUR_ALONE);
+    ck_assert_ptr_null(get->out.get.found);
+    ck_assert_int_eq(operation_times_detour(other), DETOUR_NONE);
+    ck_assert(other->out.get.found[0]);
+}
+END_TEST
+
 /* ---- cost ---- */
 
 /* The statements that the session executes for the operation, from libpq's trace. */
@@ -426,6 +485,8 @@ Suite *test_snapshot_suite(void)
     tcase_add_loop_test(tc, a_list_read_by_a_query_is_one_snapshot, 0, 2);
     tcase_add_test(tc, a_list_read_by_its_address_is_one_snapshot);
     tcase_add_test(tc, several_pages_of_lists_are_one_snapshot);
+    tcase_add_test(tc, pages_of_lists_are_not_read_behind_as_many_entries_as_a_query_reads);
+    tcase_add_test(tc, a_lane_of_short_reads_leaves_lists_to_another);
     tcase_add_test(tc, a_page_of_one_statement_costs_no_snapshot);
     suite_add_tcase(suite, tc);
     return suite;

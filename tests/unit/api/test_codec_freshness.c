@@ -94,7 +94,7 @@ START_TEST(tokens_that_name_too_many_buckets_are_refused)
     enum { COUNT = LIMIT_TOKEN_PROBES / BUCKETS };
     int16_t buckets[BUCKETS];
     struct intent_block all = { .us = 5, .first = 1, .last = 2, .buckets = buckets, .bucket_count = BUCKETS };
-    const struct consistency wide = {
+    struct consistency wide = {
         .epoch = 1, .table_id = 9, .account = STR_EMPTY, .id = STR_EMPTY, .blocks = &all, .block_count = 1
     };
     ProtobufCBinaryData tokens[COUNT + 1];
@@ -103,14 +103,32 @@ START_TEST(tokens_that_name_too_many_buckets_are_refused)
 
     for (int16_t i = 0; i < BUCKETS; i++)
         buckets[i] = i;
-    for (size_t i = 0; i <= COUNT; i++)
+    for (size_t i = 0; i <= COUNT; i++) {
+        wide.epoch = (int64_t)i;
         tokens[i] = codec_bytes(codec_freshness_token(&wide, &key, &arena));
+    }
     message.at_least = tokens;
     message.n_at_least = COUNT;
     ck_assert_str_eq(decode(&message, &out), "OK");
     ck_assert_uint_eq(freshness_probes(&out), LIMIT_TOKEN_PROBES);
     message.n_at_least++;
     ck_assert_str_eq(decode(&message, &out), "INVALID_INPUT");
+}
+END_TEST
+
+START_TEST(a_token_counts_once)
+{
+    ProtobufCBinaryData tokens[LIMIT_TOKENS];
+    Tavola__V1__Freshness message = TAVOLA__V1__FRESHNESS__INIT;
+    struct freshness out;
+
+    for (size_t i = 0; i < LIMIT_TOKENS; i++)
+        tokens[i] = codec_bytes(codec_freshness_token(&open, &key, &arena));
+    message.at_least = tokens;
+    message.n_at_least = LIMIT_TOKENS;
+    ck_assert_str_eq(decode(&message, &out), "OK");
+    ck_assert_uint_eq(out.at_least_count, 1);
+    ck_assert_uint_eq(freshness_probes(&out), 1);
 }
 END_TEST
 
@@ -159,6 +177,7 @@ Suite *test_codec_freshness_suite(void)
     tcase_add_loop_test(tc, tokens_of_others_are_refused, 0, 5);
     tcase_add_test(tc, too_many_tokens_are_refused);
     tcase_add_test(tc, tokens_that_name_too_many_buckets_are_refused);
+    tcase_add_test(tc, a_token_counts_once);
     tcase_add_loop_test(tc, staleness_is_a_span_above_zero, 0, 7);
     tcase_add_test(tc, the_latest_is_asked_for_aloud);
     suite_add_tcase(suite, tc);
