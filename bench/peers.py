@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other products on the same machine: Azurite, etcd, BullMQ, graphile-worker, each beside what of ours it is like.
 
-They differ in what they promise; the difference stands beside the ratio. Azurite is loaded with h2load, etcd and we
-with bench_h2_load, which costs as little: what a client takes of the processors is not the server's.
+They differ in what they promise; the difference stands beside the ratio. Azurite and our own door for its protocol (rest.py)
+are loaded with h2load, etcd and our gRPC with bench_h2_load, which costs as little: what a client takes of the processors is not the server's.
 """
 
-import base64
-import datetime
 import functools
-import hashlib
-import hmac
 import os
-import re
 import shutil
 import subprocess
 import time
-import urllib.parse
-import urllib.request
 
+import rest
 import wire
 from loads import ECHO, _checked, _words
 from product import IDLE_KEYS, INDEXED_KEYS
@@ -67,7 +61,7 @@ ROWS = [
         note=_GRAPHILE),
     Row("worker, intents with nothing to do / graphile-worker tuned", ("worker no-op", "rate"), ("graphile-worker", "rate"),
         note=_NOTHING),
-]
+] + rest.ROWS
 
 
 def _install(folder):
@@ -76,69 +70,6 @@ def _install(folder):
     for name in ("package.json", "bullmq.js", "graphile.js"):
         shutil.copy(os.path.join(HERE, name), folder)
     _checked(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
-
-
-# ---- Azurite ----
-
-# Every emulator of this API has this account; it is in its documentation.
-_ACCOUNT = "devstoreaccount1"
-_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
-
-
-def _signature():
-    """A shared access signature for everything in the account, as a query."""
-    end = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    fields = {"sv": "2018-03-28", "ss": "t", "srt": "sco", "sp": "rwdlacu", "se": end, "spr": "https,http"}
-    order = [_ACCOUNT, fields["sp"], fields["ss"], fields["srt"], "", fields["se"], "", fields["spr"], fields["sv"], ""]
-    signed = hmac.new(base64.b64decode(_KEY), "\n".join(order).encode(), hashlib.sha256)
-    return urllib.parse.urlencode(fields | {"sig": base64.b64encode(signed.digest()).decode()})
-
-
-class Azurite:
-    def __init__(self, peers):
-        self.peers = peers
-        port = free_port()
-        self.base = f"http://127.0.0.1:{port}/{_ACCOUNT}"
-        self.query = _signature()
-        command = [f"{peers.folder}/node_modules/.bin/azurite-table", "--silent", "--disableTelemetry", "--skipApiVersionCheck", "--location",
-                   f"{peers.stack.folder}/azurite", "--tableHost", "127.0.0.1", "--tablePort", str(port)]
-        peers.stack.start("azurite", command, {}, "successfully started")
-        self.request("POST", "/Tables", b'{"TableName": "Bench"}')
-        properties = ", ".join(f'"Prop{i}": "{"x" * 24}"' for i in range(7))
-        self.body = peers.product.text("azurite-body", "{" + properties + "}")
-        keys = range(wire.FIRST, wire.FIRST + KEYS)
-        paths = [f"/Bench(PartitionKey='p{key // 100}',RowKey='r{key}')" for key in keys]
-        for path in paths:
-            with open(self.body, "rb") as body:
-                self.request("PUT", path, body.read())
-        self.addresses = peers.product.text("azurite-addresses", "".join(self.address(path) + "\n" for path in paths))
-
-    def address(self, path):
-        return f"{self.base}{path}?{self.query}"
-
-    def request(self, method, path, body):
-        headers = {"content-type": "application/json", "accept": "application/json;odata=nometadata"}
-        urllib.request.urlopen(urllib.request.Request(self.address(path), body, headers, method=method)).read()
-
-    def load(self, in_flight, *options):
-        seconds = max(1, round(self.peers.product.loads.seconds))
-        command = ["h2load", "--h1", "-t1", f"-c{in_flight}", "-D", str(seconds), "-i", self.addresses]
-        command += ["-H", "accept: application/json;odata=nometadata", *options]
-
-        def run():
-            text = _checked(command)
-            done, good = int(re.search(r"requests: (\d+) total", text)[1]), int(re.search(r"(\d+) 2xx", text)[1])
-            if good < done:
-                raise RuntimeError(f"Azurite answers with errors:\n{text}")
-            return {"calls": done, "seconds": float(re.search(r"finished in ([\d.]+)s", text)[1])}
-
-        return self.peers.product.loads.measured(run, "calls", "azurite")
-
-    def get(self, in_flight):
-        return self.load(in_flight)
-
-    def upsert(self, in_flight):
-        return self.load(in_flight, "-H", ":method: PUT", "-H", "content-type: application/json", "-d", self.body)
 
 
 # ---- etcd: it speaks gRPC, so the load is the same as ours ----
@@ -183,7 +114,11 @@ class Peers:
 
     @functools.cached_property
     def azurite(self):
-        return Azurite(self)
+        return rest.start_azurite(self.product, self.folder)
+
+    @functools.cached_property
+    def door(self):
+        return rest.start_door(self.product)
 
     @functools.cached_property
     def etcd(self):
@@ -225,6 +160,10 @@ class Peers:
             "upsert": lambda n: lean("InsertOrReplaceEntity", self.upserts, n),
         }
         calls = {f"{name} {n}": lambda one=one, n=n: one(n) for n in IN_FLIGHT for name, one in calls.items()}
+        for n in rest.IN_FLIGHT:
+            for name in ("get", "upsert", "page", "batch"):
+                calls[f"azurite {name} {n}"] = lambda name=name, n=n: getattr(self.azurite, name)(n)
+                calls[f"rest {name} {n}"] = lambda name=name, n=n: getattr(self.door, name)(n)
         calls["get C core"] = lambda: core("GetEntity", self.gets, IN_FLIGHT[0])
         calls["upsert C core"] = lambda: core("InsertOrReplaceEntity", self.upserts, IN_FLIGHT[0])
         jobs = {"bullmq": self.bullmq, "graphile-worker": self.graphile, "worker": self.worker,

@@ -264,18 +264,34 @@ static const char *escape_of(char c)
     }
 }
 
+static bool is_plain(char c)
+{
+    return (uint8_t)c >= 0x20 && c != '"' && c != '\\';
+}
+
+static void write_escaped(struct buf *out, char c)
+{
+    const char *escape = escape_of(c);
+
+    if (escape)
+        buf_append(out, str_of(escape));
+    else
+        buf_format(out, "\\u%04x", (unsigned)c);
+}
+
+/* Most text is plain, and is copied as a whole: pages are written here. */
 void json_forms_write_text(struct buf *out, struct str text)
 {
+    size_t begin = 0;
+
     buf_append_byte(out, '"');
     for (size_t i = 0; i < text.len; i++) {
-        const char *escape = escape_of(text.data[i]);
-
-        if (escape)
-            buf_append(out, str_of(escape));
-        else if ((uint8_t)text.data[i] < 0x20)
-            buf_format(out, "\\u%04x", (unsigned)text.data[i]);
-        else
-            buf_append_byte(out, (uint8_t)text.data[i]);
+        if (is_plain(text.data[i]))
+            continue;
+        buf_append(out, str_of_bytes(text.data + begin, i - begin));
+        write_escaped(out, text.data[i]);
+        begin = i + 1;
     }
+    buf_append(out, str_from(text, begin));
     buf_append_byte(out, '"');
 }
