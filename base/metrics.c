@@ -77,6 +77,26 @@ void metrics_observe_us(struct counters *counters, size_t first, int64_t duratio
     counters_add(counters, first + METRICS_BOUNDS + 1, duration_us > 0 ? (uint64_t)duration_us : 0);
 }
 
+int64_t metrics_quantile_us(const uint64_t counts[METRICS_BOUNDS + 1], double share)
+{
+    uint64_t all = 0, before = 0;
+    double wanted;
+    size_t slot = 0;
+
+    for (size_t i = 0; i <= METRICS_BOUNDS; i++)
+        all += counts[i];
+    if (all == 0)
+        return -1;
+    wanted = share * (double)all;
+    while (slot < METRICS_BOUNDS && (double)(before + counts[slot]) < wanted)
+        before += counts[slot++];
+    if (slot == METRICS_BOUNDS)
+        return bounds_us[METRICS_BOUNDS - 1];
+    return (slot > 0 ? bounds_us[slot - 1] : 0) +
+           (int64_t)((double)(bounds_us[slot] - (slot > 0 ? bounds_us[slot - 1] : 0)) *
+                     (wanted - (double)before) / (double)(counts[slot] > 0 ? counts[slot] : 1));
+}
+
 /* ---- text ---- */
 
 void metrics_family(struct buf *out, const char *name, const char *type, const char *help)
@@ -124,7 +144,7 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-static double resident_bytes(void)
+int64_t metrics_resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
     char text[128] = "";
@@ -139,7 +159,7 @@ static double resident_bytes(void)
             pages = 0;
     }
     fclose(file);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+    return (int64_t)pages * (int64_t)sysconf(_SC_PAGESIZE);
 }
 
 void metrics_process(struct buf *out, const char *version)
@@ -151,7 +171,7 @@ void metrics_process(struct buf *out, const char *version)
     metrics_family(out, "tavola_build_info", "gauge", "Always 1; the label says which version runs.");
     metrics_value(out, "tavola_build_info", labels, 1);
     metrics_family(out, "process_resident_memory_bytes", "gauge", "Memory of the process.");
-    metrics_value(out, "process_resident_memory_bytes", "", resident_bytes());
+    metrics_value(out, "process_resident_memory_bytes", "", (double)metrics_resident_bytes());
     getrusage(RUSAGE_SELF, &usage);
     metrics_family(out, "process_cpu_seconds_total", "counter", "Processor time of the process.");
     metrics_value(

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/local_address.h"
 #include "base/log.h"
@@ -22,9 +23,11 @@
 #include "service/http/http_call.h"
 #include "service/methods.h"
 #include "service/odata/odata_door.h"
+#include "service/page/page_door.h"
 #include "service/probes/health_door.h"
 #include "service/probes/listener_probe.h"
 #include "service/probes/metrics.h"
+#include "service/probes/server_history.h"
 #include "service/publisher.h"
 #include "service/sampling/sampling.h"
 #include "service/service.h"
@@ -42,7 +45,7 @@ enum {
 };
 
 /* The protocols over HTTP, in the order in which they are asked whether a request is theirs; the NULL ends the list. */
-static const struct http_door *const http_doors[] = { &health_door, &connect_door, &odata_door, NULL };
+static const struct http_door *const http_doors[] = { &health_door, &page_door, &connect_door, &odata_door, NULL };
 
 struct server {
     struct service service;
@@ -58,6 +61,8 @@ struct server {
     struct listener_probe *listener;
     long long files; /* descriptors for callers' connections; 0: not known */
     struct metrics_sources sources;
+    struct server_history history;
+    atomic_bool is_started; /* all parts are there */
     struct metrics_server *metrics; /* NULL: not asked for */
     struct arena arena;
     struct wrapping_keys wrapping_keys;
@@ -89,6 +94,8 @@ static void access_confirmed(void *context, struct access_snapshot *snapshot)
 
     authenticator_confirm(&server->service.authenticator, snapshot);
     sampling_tick(&server->service);
+    if (atomic_load(&server->is_started))
+        server_history_tick(&server->history, &server->sources, clock_monotonic_us());
 }
 
 static void access_looked(void *context, int64_t began_us)
@@ -289,6 +296,7 @@ static void stop(struct server *server)
     remembered_free(server->remembered);
     counters_free(server->service.calls);
     counters_free(server->service.http_requests);
+    server_history_cleanup(&server->history);
     rates_free(server->service.rates);
     sampler_cleanup(&server->service.sampler);
     advisor_cleanup(&server->service.advisor);
@@ -316,6 +324,9 @@ static enum status start(struct server *server, const struct service_config *con
         server->service.door_count++;
     server->service.calls = metrics_calls_new(&server->service);
     server->service.http_requests = counters_new(server->service.door_count + 1);
+    server_history_init(&server->history);
+    server->service.history = &server->history;
+    server->service.memory_limit_bytes = server->memory.bytes;
     sampler_init(&server->service.sampler);
     advisor_init(&server->service.advisor);
     server->service.rates = rates_new(&config->rates);
@@ -326,7 +337,9 @@ static enum status start(struct server *server, const struct service_config *con
     TRY(start_rpc(server, config, err));
     TRY(start_http(server, config, err));
     server->guard = memory_guard_start(&server->memory, server->rpc, server->http);
-    return start_metrics(server, config, err);
+    TRY(start_metrics(server, config, err));
+    atomic_store(&server->is_started, true);
+    return STATUS_OK;
 }
 
 /* Raise the limit of open files as far as it goes; what is left for callers' connections. */

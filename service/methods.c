@@ -69,6 +69,7 @@ const struct method *const methods[] = {
     &discard_dead_letters_method,
     &list_hot_partitions_method,
     &list_audit_records_method,
+    &list_server_samples_method,
 
     &health_check_method,
     &health_watch_method,

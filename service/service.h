@@ -20,6 +20,7 @@
 #include "service/sampling/sampler.h"
 #include "store/store.h"
 
+struct server_history;
 struct http_door;
 
 /* How the Azure Tables door answers. */
@@ -50,6 +51,8 @@ struct service {
     struct memory_shares memory;    /* of the calls that are open */
     struct counters *http_requests; /* by door, and those of no door; NULL: not counted */
     struct counters *calls;         /* metrics_calls_new; NULL: calls are not counted */
+    struct server_history *history; /* of the last hour */
+    int64_t memory_limit_bytes;
 };
 
 #endif

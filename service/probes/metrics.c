@@ -28,6 +28,33 @@ void metrics_count_call(struct counters *calls, struct rpc_call *call)
     metrics_observe_us(calls, first + RPC_CODES, clock_monotonic_us() - rpc_call_begun_us(call));
 }
 
+/* Whether its calls last as long as the store works, not as long as their callers ask. */
+static bool method_answers_at_once(const struct method *method)
+{
+    enum operation_wait wait = operation_kind_facts(method->operation)->wait;
+
+    return method->events == &operation_call_events && (wait == OPERATION_WAIT_NONE || wait == OPERATION_WAIT_FRESHNESS);
+}
+
+void metrics_read_calls(const struct service *service, struct metrics_calls *out)
+{
+    size_t count = methods_count(service);
+
+    *out = (struct metrics_calls){ 0 };
+    for (size_t i = 0; i < count; i++) {
+        size_t first = i * PER_METHOD;
+
+        for (size_t code = 0; code < RPC_CODES; code++) {
+            uint64_t ended = counters_read(service->calls, first + code);
+
+            out->ended += ended;
+            out->failed += code == 0 ? 0 : ended;
+        }
+        for (size_t slot = 0; slot <= METRICS_BOUNDS && method_answers_at_once(*methods_at(service, i)); slot++)
+            out->durations[slot] += counters_read(service->calls, first + RPC_CODES + slot);
+    }
+}
+
 /* ---- text ---- */
 
 /* "/tavola.v1.EntityService/GetEntity" -> EntityService, GetEntity; short and still unambiguous. */

@@ -17,6 +17,14 @@ struct counters *metrics_calls_new(const struct service *service);
 /* Count a call that has ended. */
 void metrics_count_call(struct counters *calls, struct rpc_call *call);
 
+/* Calls that have ended since the start. */
+struct metrics_calls {
+    uint64_t ended, failed;                 /* failed: with another status than OK */
+    uint64_t durations[METRICS_BOUNDS + 1]; /* of those that do not wait or stream as long as their callers ask */
+};
+
+void metrics_read_calls(const struct service *service, struct metrics_calls *out);
+
 /* The parts of the server whose metrics the text has. */
 struct metrics_sources {
     struct service *service;

@@ -72,6 +72,7 @@ REQUESTS = {
     "AdminService/DiscardDeadLetters": (False, {"dead_letter_ids": [1], "reason": "to do harm"}),
     "AdminService/ListHotPartitions": (False, {}),
     "AdminService/ListAuditRecords": (False, {}),
+    "AdminService/ListServerSamples": (False, {}),
     "IndexService/AdviseIndexes": (False, {"table": "People"}),
 }
 

@@ -59,6 +59,30 @@ START_TEST(durations_are_a_cumulative_histogram_in_seconds)
 }
 END_TEST
 
+/* bounds: 250, 500, 1000, ... us */
+static const struct quantile_case {
+    uint64_t counts[METRICS_BOUNDS + 1];
+    double share;
+    int64_t want;
+} quantile_cases[] = {
+    { { 0 }, 0.5, -1 },
+    { { 100 }, 0.5, 125 },
+    { { 100 }, 0.99, 247 },
+    { { 0, 100 }, 0.5, 375 },
+    { { 50, 50 }, 0.5, 250 },
+    { { 50, 50 }, 0.75, 375 },
+    { { 98, 0, 2 }, 0.99, 750 },
+    { { [METRICS_BOUNDS] = 7 }, 0.5, 10000000 },
+};
+
+START_TEST(a_quantile_is_estimated_within_its_slot)
+{
+    const struct quantile_case *c = &quantile_cases[_i];
+
+    ck_assert_int_eq(metrics_quantile_us(c->counts, c->share), c->want);
+}
+END_TEST
+
 Suite *test_metrics_suite(void)
 {
     Suite *suite = suite_create("metrics");
@@ -66,6 +90,7 @@ Suite *test_metrics_suite(void)
 
     tcase_add_test(tc, what_many_threads_count_adds_up);
     tcase_add_test(tc, durations_are_a_cumulative_histogram_in_seconds);
+    tcase_add_loop_test(tc, a_quantile_is_estimated_within_its_slot, 0, ARRAY_LEN(quantile_cases));
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -135,6 +135,7 @@ RULES = {
     "AdminService/DiscardDeadLetters": rule(ADMINISTRATOR, dead_letter_ids=[1], reason="to do harm"),
     "AdminService/ListHotPartitions": rule(ADMINISTRATOR),
     "AdminService/ListAuditRecords": rule(ADMINISTRATOR),
+    "AdminService/ListServerSamples": rule(ADMINISTRATOR),
 }
 
 

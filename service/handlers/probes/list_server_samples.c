@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * list_server_samples.c - AdminService.ListServerSamples. It needs no database, so that it answers while that is away.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec.h"
+#include "service/probes/server_history.h"
+#include "tavola/v1/admin_service.pb-c.h"
+
+static Google__Protobuf__Duration *duration_of(int64_t us, struct arena *arena)
+{
+    return us == SERVER_HISTORY_NO_CALLS ? NULL : codec_duration(us, arena);
+}
+
+static void write_sample(const struct server_history_sample *sample, struct arena *arena, struct buf *reply)
+{
+    Tavola__V1__ServerSample message = TAVOLA__V1__SERVER_SAMPLE__INIT;
+
+    message.ended = codec_timestamp(sample->ended, arena);
+    message.covered = codec_duration(sample->covered_us, arena);
+    message.calls = (int64_t)sample->calls;
+    message.failed = (int64_t)sample->failed;
+    message.median = duration_of(sample->median_us, arena);
+    message.slow = duration_of(sample->slow_us, arena);
+    message.waiting = sample->waiting;
+    message.connections = sample->connections;
+    message.memory_bytes = sample->memory_bytes;
+    codec_pack(reply, 1, &message.base);
+}
+
+static void write_head(int64_t memory_limit_bytes, struct buf *reply)
+{
+    Tavola__V1__ListServerSamplesResponse head = TAVOLA__V1__LIST_SERVER_SAMPLES_RESPONSE__INIT;
+
+    head.version = codec_bytes(STR_LITERAL(TAVOLA_VERSION));
+    head.memory_limit_bytes = memory_limit_bytes;
+    codec_pack(reply, 0, &head.base);
+}
+
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    struct service *service = ctx->service;
+    struct server_history_sample *samples = ARENA_ARRAY(ctx->arena, struct server_history_sample, SERVER_HISTORY_SAMPLES);
+    size_t count;
+
+    out->kind = OPERATION_QUEUES_LIST; /* administrators may do it */
+    TRY(caller_authorize(&ctx->caller, out, err));
+    count = server_history_read(service->history, samples);
+    for (size_t i = 0; i < count; i++)
+        write_sample(&samples[i], ctx->arena, &ctx->reply);
+    write_head(service->memory_limit_bytes, &ctx->reply);
+    ctx->is_answered = true;
+    return STATUS_OK;
+}
+
+const struct method list_server_samples_method = {
+    .path = "/tavola.v1.AdminService/ListServerSamples",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .operation = OPERATION_QUEUES_LIST,
+    .request = &tavola__v1__list_server_samples_request__descriptor,
+    .decode = decode_request,
+};

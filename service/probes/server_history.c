@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server_history.c - see the header.
+ */
+#include "service/probes/server_history.h"
+
+#include "base/clock.h"
+
+void server_history_init(struct server_history *history)
+{
+    *history = (struct server_history){ .count = 0 };
+    pthread_mutex_init(&history->lock, NULL);
+}
+
+void server_history_cleanup(struct server_history *history)
+{
+    pthread_mutex_destroy(&history->lock);
+}
+
+/* The calls of the interval: what has been counted until now without what had been counted before. */
+static struct metrics_calls calls_between(const struct metrics_calls *before, const struct metrics_calls *now)
+{
+    struct metrics_calls out = { .ended = now->ended - before->ended, .failed = now->failed - before->failed };
+
+    for (size_t i = 0; i <= METRICS_BOUNDS; i++)
+        out.durations[i] = now->durations[i] - before->durations[i];
+    return out;
+}
+
+/* Parts that are not there count nothing. */
+static void read_state(const struct metrics_sources *sources, struct server_history_sample *out)
+{
+    struct rpc_connections connections = { 0 };
+    struct store_statistics statistics = { 0 };
+
+    if (sources->rpc)
+        rpc_server_read_connections(sources->rpc, &connections);
+    if (sources->service->store)
+        store_read_statistics(sources->service->store, &statistics);
+    out->connections = connections.open;
+    out->memory_bytes = metrics_resident_bytes();
+    for (int lane = 0; lane < STORE_LANES; lane++)
+        out->waiting += statistics.lanes[lane].waiting;
+}
+
+static void keep_sample(struct server_history *history, const struct server_history_sample *sample)
+{
+    pthread_mutex_lock(&history->lock);
+    history->samples[history->next] = *sample;
+    history->next = (history->next + 1) % SERVER_HISTORY_SAMPLES;
+    if (history->count < SERVER_HISTORY_SAMPLES)
+        history->count++;
+    pthread_mutex_unlock(&history->lock);
+}
+
+void server_history_tick(struct server_history *history, const struct metrics_sources *sources, int64_t now_us)
+{
+    struct server_history_sample sample = { .ended = clock_ticks(), .covered_us = now_us - history->last_us };
+    struct metrics_calls now, between;
+
+    if (history->last_us != 0 && sample.covered_us < SERVER_HISTORY_INTERVAL_US)
+        return;
+    metrics_read_calls(sources->service, &now);
+    if (history->last_us != 0) {
+        between = calls_between(&history->last, &now);
+        sample.calls = between.ended;
+        sample.failed = between.failed;
+        sample.median_us = metrics_quantile_us(between.durations, 0.5);
+        sample.slow_us = metrics_quantile_us(between.durations, 0.99);
+        read_state(sources, &sample);
+        keep_sample(history, &sample);
+    }
+    history->last_us = now_us;
+    history->last = now;
+}
+
+size_t server_history_read(struct server_history *history, struct server_history_sample out[SERVER_HISTORY_SAMPLES])
+{
+    size_t count;
+
+    pthread_mutex_lock(&history->lock);
+    count = history->count;
+    for (size_t i = 0; i < count; i++)
+        out[i] = history->samples[(history->next + SERVER_HISTORY_SAMPLES - count + i) % SERVER_HISTORY_SAMPLES];
+    pthread_mutex_unlock(&history->lock);
+    return count;
+}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page at / of the HTTP port: in a browser under load where there is one, and its files without one."""
+
+import http.client
+import os
+import re
+import unittest
+
+from tavola_test import browser, metrics
+from tavola_test.client import entity, key
+from tavola_test.http_client import address_of
+from tavola_test.processes import run_program
+from tavola_test.settings import SOURCE
+from tavola_test.stack import Stack, wait_ready
+from tavola_test.waiting import wait_for
+
+VIEWS = ["overview", "tables", "indexes", "transactions", "dead-letters", "hot"]
+SCREENSHOTS = os.environ.get("TEST_SCREENSHOTS")  # a folder for a picture of each view
+
+
+def setUpModule():
+    if not browser.is_there():
+        print("left out: the page in a browser: Debian's chromium and chromium-driver are not installed", flush=True)
+
+
+class PageCase(unittest.TestCase):
+    SETTINGS = {}
+
+    def setUp(self):
+        self.stack = Stack()
+        self.addCleanup(self.stack.close)
+        self.metrics = os.path.join(self.stack.folder, "metrics")
+        self.stack.start_server(TAVOLA_HTTP_LISTEN="127.0.0.1:0", TAVOLA_METRICS_LISTEN="unix:" + self.metrics, **self.SETTINGS)
+        self.stack.start_worker()
+        self.port = address_of(self.stack)[1]
+
+    def get(self, path, method="GET"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request(method, path)
+        reply = connection.getresponse()
+        content = reply.read().decode()
+        connection.close()
+        return reply, content
+
+    def fill(self, caller):
+        caller.create_table(name="people")
+        caller.create_index(index={"name": "byCity", "table": "people", "shape": 1, "place": 2, "partition_key": [{"property": "City"}]})
+        caller.create_index(index={"name": "byAge", "table": "people", "shape": 1, "place": 2, "partition_key": [{"property": "Age", "width": 2}]})
+        wait_ready(caller, "byCity")
+        wait_ready(caller, "byAge")
+        caller.load("people", [entity("sales", f"{n:04}", City=f"city {n % 7}", Age=n % 90) for n in range(120)])
+        caller.insert_entity(table="people", entity=entity("<b>bold", "1", City="<script>", Age="old"))
+        step = {"delete_if_exists": {"table": "people", "key": key(("sales", "0001"))}}
+        caller.submit_transaction(transaction_id="gone-1", steps=[step])
+        caller.wait_transaction(transaction_id="gone-1", timeout=30)
+
+
+class Files(PageCase):
+    def test_the_files_are_self_contained(self):
+        page, html = self.get("/")
+        self.assertEqual((page.status, page.getheader("Content-Type")), (200, "text/html; charset=utf-8"))
+        policy = page.getheader("Content-Security-Policy")
+        self.assertIn("default-src 'none'", policy)
+        self.assertNotIn("unsafe", policy)
+        for path in re.findall(r'(?:src|href)="(/[^"]+)"', html):
+            self.assertEqual(self.get(path)[0].status, 200, path)
+            self.assertNotRegex(self.get(path)[1], r"https?://(?!www\.w3\.org/)")
+        self.assertIn("needs JavaScript", html)
+        head, nothing = self.get("/", "HEAD")
+        self.assertEqual((head.status, nothing), (200, ""))
+        self.assertNotEqual(self.get("/script.js", "POST")[0].status, 200)
+
+
+@unittest.skipUnless(browser.is_there(), "chromium and chromium-driver are not installed")
+class InABrowser(PageCase):
+    def open(self, path="/"):
+        self.browser = browser.Browser(self.stack.start, os.path.join(self.stack.folder, "profile"))
+        self.addCleanup(self.browser.close)
+        self.browser.go(f"http://127.0.0.1:{self.port}{path}")
+
+    def show(self, view, argument=""):
+        self.browser.run("location.hash = arguments[0]", f"#/{view}{argument}")
+        wait_for(view, lambda: self.browser.run("return document.getElementById('view').dataset.shown") == view, 20)
+
+    def picture(self, name):
+        if SCREENSHOTS:
+            self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
+
+    def test_every_view_shows_what_there_is(self):
+        with self.stack.connect() as caller:
+            self.fill(caller)
+        self.open()
+        for view in VIEWS:
+            self.show(view)
+            self.picture(view)
+            self.assertEqual(self.browser.text("#notice"), "", view)
+            self.assertEqual(self.browser.complaints(), [], view)
+            self.check_names(view)
+        self.show("tables")
+        self.browser.wait_for_text("people")
+        self.show("indexes")
+        self.browser.wait_for_text("byCity")
+        self.show("transactions", "/gone-1")
+        self.browser.wait_for_text("delete if exists people sales / 0001")
+        self.picture("transaction")
+        self.check_numbers()
+        self.browser.size(360, 740)
+        for view in VIEWS:
+            self.show(view)
+            wide = self.browser.run("return document.documentElement.scrollWidth - innerWidth")
+            self.assertLessEqual(wide, 0, f"{view} does not fit a narrow screen")
+        self.picture("narrow")
+
+    def check_names(self, view):
+        """Everything that can be used has a name for readers of the screen."""
+        nameless = self.browser.run("""return [...document.querySelectorAll('button, a, input, select, textarea, [role=img]')].filter((node) =>
+            !(node.getAttribute('aria-label') || node.textContent.trim() || node.closest('label')?.textContent.trim())).map((node) => node.outerHTML)""")
+        self.assertEqual(nameless, [], view)
+
+    def check_numbers(self):
+        """The counts of the page are those of /metrics."""
+        with self.stack.connect() as caller:
+            taken = lambda: caller.list_server_samples().samples
+            wait_for("a sample", taken, 30)
+            wait_for("calls in a sample", lambda: sum(sample.calls for sample in taken()) > 0, 30)
+            told = metrics.read(self.metrics)
+            self.assertLessEqual(sum(sample.calls for sample in taken()), told.value("tavola_calls_total"))
+        self.show("overview")
+        self.browser.wait_for_text("Calls a second", seconds=30)
+        self.picture("overview")
+
+    def test_entities_are_queried_written_and_deleted(self):
+        with self.stack.connect() as caller:
+            self.fill(caller)
+            self.open("/#/tables/people")
+            self.browser.wait_for_text("50 shown")
+            self.browser.type("input[name=filter]", "City eq 'city 3' and Age lt 40" + browser.ENTER)
+            self.browser.wait_for_text("rows and", "caption")
+            wait_for("the filter", lambda: "50 shown" not in self.browser.text("caption"))
+            self.picture("browse")
+            self.browser.run("[...document.querySelectorAll('button')].find((b) => b.textContent == 'Plan').click()")
+            self.browser.wait_for_text("Plan", "dialog")
+            self.picture("plan")
+            self.browser.run("document.querySelector('dialog').close()")
+            self.browser.click("td button")
+            self.browser.run("""const editor = document.querySelector('dialog textarea'), entity = JSON.parse(editor.value);
+                entity.properties.City = { stringValue: 'Rome' }; editor.value = JSON.stringify(entity);
+                [...document.querySelectorAll('dialog button')].find((b) => b.textContent == 'Save').click()""")
+            count = lambda text: caller.count_entities(query={"table": "people", "filter": text}).count
+            wait_for("the change", lambda: count("City eq 'Rome'") == 1)
+
+    def test_text_is_shown_as_text(self):
+        with self.stack.connect() as caller:
+            self.fill(caller)
+        self.open("/#/tables/people")
+        self.browser.wait_for_text("<b>bold")
+        self.assertEqual(self.browser.run("return document.querySelectorAll('main b, main script').length"), 0)
+
+    def test_the_keyboard_is_enough(self):
+        self.open()
+        self.browser.wait_for_text("Overview", "#view")
+        seen = []
+        for _ in range(len(VIEWS) + 1):
+            self.browser.press(browser.TAB)
+            seen.append(self.browser.run("return document.activeElement.textContent"))
+        self.assertEqual(seen, ["Skip to the content", "Overview", "Tables", "Indexes", "Transactions", "Dead letters", "Hot partitions"])
+        self.browser.press(browser.ENTER)
+        wait_for("the view", lambda: self.browser.run("return document.getElementById('view').dataset.shown") == "hot")
+
+    def test_a_server_that_goes_away(self):
+        self.open()
+        self.browser.wait_for_text("Overview", "#view")
+        self.stack.server.kill()
+        self.browser.wait_for_text("does not answer", "#notice", 30)
+
+
+@unittest.skipUnless(browser.is_there(), "chromium and chromium-driver are not installed")
+class WithAuthentication(InABrowser):
+    SETTINGS = {"TAVOLA_AUTHENTICATION": "required"}
+
+    def account(self, name, *words):
+        done = run_program("tavola", "account", "create", name, *words, settings={"TAVOLA_POSTGRES": self.stack.postgres, "TAVOLA_ALLOW_DATA_LOSS": "on"})
+        account_key = re.search(r"tvk1\S+", done.stdout)[0]
+        return run_program("tavola", "token", "create", name, settings={"TAVOLA_ACCOUNT_KEY": account_key}).stdout.strip()
+
+    test_every_view_shows_what_there_is = test_entities_are_queried_written_and_deleted = None
+    test_text_is_shown_as_text = test_the_keyboard_is_enough = test_a_server_that_goes_away = None
+
+    def test_a_token_opens_its_own_account(self):
+        plain, admin = self.account("plain"), self.account("boss", "--administrator")
+        self.open()
+        self.browser.wait_for_text("asks callers for a token")
+        self.picture("token")
+        self.browser.type("input[name=given]", "nonsense" + browser.ENTER)
+        self.browser.wait_for_text("The token was refused")
+        self.browser.type("input[name=given]", plain + browser.ENTER)
+        self.browser.wait_for_text("Shown to administrators only.")
+        self.browser.run("[...document.querySelectorAll('button')].find((b) => b.textContent == 'Forget the token').click()")
+        self.browser.type("input[name=given]", admin + browser.ENTER)
+        self.browser.wait_for_text("Queues of work")
+        stored = self.browser.run("return JSON.stringify([localStorage.length, sessionStorage.length, document.cookie, location.href])")
+        self.assertNotIn(admin, stored)
+        self.assertIn('[0,0,""', stored)
+        self.browser.go(f"http://127.0.0.1:{self.port}/")
+        self.browser.wait_for_text("asks callers for a token")
+
+
+if __name__ == "__main__":
+    unittest.main()
