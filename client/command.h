@@ -43,6 +43,7 @@ extern const struct command_group commands_load;    /* hot partitions, advice on
 extern const struct command_group commands_account; /* accounts and their keys */
 extern const struct command_group commands_audit;   /* administrative calls */
 extern const struct command_group commands_access;  /* tokens, shared access signatures */
+extern const struct command_group commands_doctor;  /* what voids a promise */
 extern const struct command_group commands_dev;     /* a private stack on this machine */
 
 /* Print the usage of a command that got wrong arguments; returns COMMAND_MISUSED. */

@@ -7,7 +7,7 @@
 
 #include "client/command.h"
 
-static const struct command_group *const groups[] = { &commands_entity, &commands_api, &commands_operate,
+static const struct command_group *const groups[] = { &commands_entity, &commands_api, &commands_operate, &commands_doctor,
     &commands_account, &commands_access, &commands_audit, &commands_work, &commands_index, &commands_watch,
     &commands_queue, &commands_load, &commands_dev };
 

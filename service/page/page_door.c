@@ -42,7 +42,8 @@ static enum http_found find_page(struct http_call *call)
     struct http_exchange *exchange = call->exchange;
     const struct page_file *found = find_file(exchange->request.path);
 
-    if (!found || !(http_request_is(&exchange->request, "GET") || http_request_is(&exchange->request, "HEAD")))
+    if (!found ||
+        !(http_request_is(&exchange->request, "GET") || http_request_is(&exchange->request, "HEAD")))
         return HTTP_FOUND_NOTHING;
     exchange->reply.status = 200;
     http_reply_add_header(&exchange->reply, &exchange->arena, "Content-Type", str_of(found->type));

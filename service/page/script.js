@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// script.js - the page at / of the HTTP port. Everything it shows comes from the JSON door (docs/http.md), with the token that the
+// script.js - the page at / of the HTTP port. Everything it shows comes from the JSON door (service/connect), with the token that the
 // reader has typed in: it stays in this variable and is never stored. Text goes into the page as text, never as HTML.
 
 let token = '';

@@ -33,7 +33,8 @@ static bool method_answers_at_once(const struct method *method)
 {
     enum operation_wait wait = operation_kind_facts(method->operation)->wait;
 
-    return method->events == &operation_call_events && (wait == OPERATION_WAIT_NONE || wait == OPERATION_WAIT_FRESHNESS);
+    return method->events == &operation_call_events &&
+           (wait == OPERATION_WAIT_NONE || wait == OPERATION_WAIT_FRESHNESS);
 }
 
 void metrics_read_calls(const struct service *service, struct metrics_calls *out)
@@ -50,7 +51,8 @@ void metrics_read_calls(const struct service *service, struct metrics_calls *out
             out->ended += ended;
             out->failed += code == 0 ? 0 : ended;
         }
-        for (size_t slot = 0; slot <= METRICS_BOUNDS && method_answers_at_once(*methods_at(service, i)); slot++)
+        for (size_t slot = 0; slot <= METRICS_BOUNDS && method_answers_at_once(*methods_at(service, i));
+             slot++)
             out->durations[slot] += counters_read(service->calls, first + RPC_CODES + slot);
     }
 }

@@ -20,7 +20,8 @@ void server_history_cleanup(struct server_history *history)
 /* The calls of the interval: what has been counted until now without what had been counted before. */
 static struct metrics_calls calls_between(const struct metrics_calls *before, const struct metrics_calls *now)
 {
-    struct metrics_calls out = { .ended = now->ended - before->ended, .failed = now->failed - before->failed };
+    struct metrics_calls out = { .ended = now->ended - before->ended,
+        .failed = now->failed - before->failed };
 
     for (size_t i = 0; i <= METRICS_BOUNDS; i++)
         out.durations[i] = now->durations[i] - before->durations[i];
@@ -53,7 +54,8 @@ static void keep_sample(struct server_history *history, const struct server_hist
     pthread_mutex_unlock(&history->lock);
 }
 
-void server_history_tick(struct server_history *history, const struct metrics_sources *sources, int64_t now_us)
+void server_history_tick(
+    struct server_history *history, const struct metrics_sources *sources, int64_t now_us)
 {
     struct server_history_sample sample = { .ended = clock_ticks(), .covered_us = now_us - history->last_us };
     struct metrics_calls now, between;
@@ -74,14 +76,16 @@ void server_history_tick(struct server_history *history, const struct metrics_so
     history->last = now;
 }
 
-size_t server_history_read(struct server_history *history, struct server_history_sample out[SERVER_HISTORY_SAMPLES])
+size_t server_history_read(
+    struct server_history *history, struct server_history_sample out[SERVER_HISTORY_SAMPLES])
 {
     size_t count;
 
     pthread_mutex_lock(&history->lock);
     count = history->count;
     for (size_t i = 0; i < count; i++)
-        out[i] = history->samples[(history->next + SERVER_HISTORY_SAMPLES - count + i) % SERVER_HISTORY_SAMPLES];
+        out[i] =
+            history->samples[(history->next + SERVER_HISTORY_SAMPLES - count + i) % SERVER_HISTORY_SAMPLES];
     pthread_mutex_unlock(&history->lock);
     return count;
 }

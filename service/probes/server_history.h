@@ -13,11 +13,12 @@ enum { SERVER_HISTORY_SAMPLES = 360, SERVER_HISTORY_INTERVAL_US = 10000000, SERV
 
 /* What happened in one interval, and how it was at its end. */
 struct server_history_sample {
-    int64_t ended;              /* ticks */
-    int64_t covered_us;         /* how long the interval was */
-    uint64_t calls, failed;     /* ended; of these with another status than OK */
-    int64_t median_us, slow_us; /* half, and 99 of 100, of the calls that do not wait took at most so long; SERVER_HISTORY_NO_CALLS */
-    int64_t waiting;            /* operations in all lanes */
+    int64_t ended;          /* ticks */
+    int64_t covered_us;     /* how long the interval was */
+    uint64_t calls, failed; /* ended; of these with another status than OK */
+    int64_t median_us,
+        slow_us; /* half, and 99 of 100, of the calls that do not wait took at most so long; SERVER_HISTORY_NO_CALLS */
+    int64_t waiting; /* operations in all lanes */
     int64_t connections;
     int64_t memory_bytes; /* resident */
 };
@@ -34,9 +35,11 @@ void server_history_init(struct server_history *history);
 void server_history_cleanup(struct server_history *history);
 
 /* Take a sample, if the last one is an interval old. From one thread at a time. */
-void server_history_tick(struct server_history *history, const struct metrics_sources *sources, int64_t now_us);
+void server_history_tick(
+    struct server_history *history, const struct metrics_sources *sources, int64_t now_us);
 
 /* Copy the samples, the oldest first. Returns their number. From any thread. */
-size_t server_history_read(struct server_history *history, struct server_history_sample out[SERVER_HISTORY_SAMPLES]);
+size_t server_history_read(
+    struct server_history *history, struct server_history_sample out[SERVER_HISTORY_SAMPLES]);
 
 #endif

@@ -41,7 +41,8 @@ static void write_head(int64_t memory_limit_bytes, struct buf *reply)
 static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     struct service *service = ctx->service;
-    struct server_history_sample *samples = ARENA_ARRAY(ctx->arena, struct server_history_sample, SERVER_HISTORY_SAMPLES);
+    struct server_history_sample *samples =
+        ARENA_ARRAY(ctx->arena, struct server_history_sample, SERVER_HISTORY_SAMPLES);
     size_t count;
 
     out->kind = OPERATION_QUEUES_LIST; /* administrators may do it */

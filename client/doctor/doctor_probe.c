@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * doctor_probe.c - one entity's way through the service: written, found by an index, deleted by a transaction.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "client/doctor/doctor.h"
+#include "client/doctor/doctor_client.h"
+
+#define PART "probe"
+
+enum { WAIT_MS = 10000, NAME_BYTES = 64 };
+
+struct probe {
+    struct tavola *client;
+    struct findings *out;
+    char table[NAME_BYTES], index[NAME_BYTES];
+    struct tavola_written written;
+    struct tavola_error error;
+};
+
+/* A step returns the code of its last call; it may set a message of its own with the code. */
+struct step {
+    enum tavola_code (*run)(struct probe *probe);
+    const char *what;   /* what it does */
+    const char *remedy; /* where to look if it fails */
+};
+
+static const struct tavola_key entity_key = { "doctor", "1" };
+
+static enum tavola_code step_create_table(struct probe *probe)
+{
+    return tavola_create_table(probe->client, probe->table, &probe->error);
+}
+
+static enum tavola_code step_create_index(struct probe *probe)
+{
+    const struct tavola_index index = {
+        .name = probe->index, .table = probe->table, .by = (const char *const[]){ "Name", NULL }
+    };
+
+    return tavola_create_index(probe->client, &index, WAIT_MS, &probe->error);
+}
+
+static enum tavola_code step_write(struct probe *probe)
+{
+    const struct tavola_write_options options = { .written = &probe->written };
+    struct tavola_entity *entity = tavola_entity_new(entity_key);
+    enum tavola_code code;
+
+    tavola_entity_set_string(entity, "Name", "probe");
+    code = tavola_write(probe->client, probe->table, TAVOLA_INSERT, entity, &options, &probe->error);
+    tavola_entity_free(entity);
+    return code;
+}
+
+/* Whether the index finds as many entities as it should. */
+static enum tavola_code find(struct probe *probe, const struct tavola_lookup *lookup, int wanted)
+{
+    struct tavola_cursor *cursor = tavola_lookup(probe->client, lookup);
+    const struct tavola_entity *entity;
+    int found = 0;
+
+    while (tavola_cursor_next(cursor, &entity, &probe->error))
+        found++;
+    tavola_cursor_free(cursor);
+    if (probe->error.code != TAVOLA_OK || found == wanted)
+        return probe->error.code;
+    probe->error = (struct tavola_error){ .code = TAVOLA_DATA_LOSS };
+    snprintf(probe->error.message, sizeof(probe->error.message), "the index finds %d entities in place of %d",
+        found, wanted);
+    return TAVOLA_DATA_LOSS;
+}
+
+static enum tavola_code step_find(struct probe *probe)
+{
+    const struct tavola_value name = TAVOLA_TEXT("probe");
+    const struct tavola_lookup lookup = { .index = probe->index,
+        .equals = &name,
+        .equals_count = 1,
+        .consistency_token = probe->written.consistency_token,
+        .timeout_ms = WAIT_MS };
+
+    return find(probe, &lookup, 1);
+}
+
+static enum tavola_code step_delete(struct probe *probe)
+{
+    struct tavola_transaction *transaction = tavola_transaction_new(NULL);
+    enum tavola_transaction_state state = TAVOLA_TRANSACTION_PENDING;
+    enum tavola_code code;
+
+    tavola_transaction_delete(transaction, probe->table, entity_key, NULL);
+    code = tavola_transaction_submit(probe->client, transaction, &probe->error);
+    if (code == TAVOLA_OK)
+        code = tavola_transaction_wait(
+            probe->client, tavola_transaction_id(transaction), WAIT_MS, &state, &probe->error);
+    tavola_transaction_free(transaction);
+    if (code != TAVOLA_OK || state == TAVOLA_TRANSACTION_DONE)
+        return code;
+    probe->error = (struct tavola_error){ .code = TAVOLA_DEADLINE_EXCEEDED,
+        .message = "the transaction is not done within 10 seconds" };
+    return probe->error.code;
+}
+
+static enum tavola_code step_find_nothing(struct probe *probe)
+{
+    const struct tavola_value name = TAVOLA_TEXT("probe");
+    const struct tavola_lookup lookup = {
+        .index = probe->index, .equals = &name, .equals_count = 1, .latest = true, .timeout_ms = WAIT_MS
+    };
+
+    return find(probe, &lookup, 0);
+}
+
+#define REMEDY_SERVER "the reason's line in docs/errors.md; the server's log"
+#define REMEDY_WORKER                                                                                        \
+    "tavola top: does a worker run, is a queue paused? docs/runbooks/TavolaWorkLag.md; the workers' log"
+
+static const struct step steps[] = {
+    { step_create_table, "create a table", REMEDY_SERVER },
+    { step_create_index, "create an index and wait until it is built", REMEDY_WORKER },
+    { step_write, "write an entity", REMEDY_SERVER },
+    { step_find, "find it by the index, as fresh as the write", REMEDY_WORKER },
+    { step_delete, "delete it by a transaction", REMEDY_WORKER },
+    { step_find_nothing, "find it no more", REMEDY_WORKER },
+};
+
+static bool run_step(struct probe *probe, const struct step *step)
+{
+    int64_t began_us = clock_monotonic_us();
+    enum tavola_code code = step->run(probe);
+    char what[640], why[600];
+
+    if (code == TAVOLA_OK) {
+        snprintf(
+            what, sizeof(what), "%s: %.1f ms", step->what, (double)(clock_monotonic_us() - began_us) / 1000);
+        findings_add_ok(probe->out, PART, what);
+        return true;
+    }
+    doctor_client_describe(&probe->error, why, sizeof(why));
+    snprintf(what, sizeof(what), "it could not %s: %s", step->what, why);
+    findings_add(probe->out, &(struct finding){ .severity = SEVERITY_PROBLEM,
+                                 .part = STR_LITERAL(PART),
+                                 .what = str_of(what),
+                                 .why = STR_LITERAL("callers cannot do it either"),
+                                 .remedy = str_of(step->remedy) });
+    return false;
+}
+
+static void delete_table(struct probe *probe)
+{
+    struct tavola_error error = { 0 };
+    enum tavola_code code = tavola_delete_table(probe->client, probe->table, &error);
+    char what[160];
+
+    if (code == TAVOLA_OK || code == TAVOLA_NOT_FOUND)
+        return;
+    snprintf(
+        what, sizeof(what), "the probe's table %s is still there: %s", probe->table, tavola_code_name(code));
+    findings_add(probe->out, &(struct finding){ .severity = SEVERITY_NOTE,
+                                 .part = STR_LITERAL(PART),
+                                 .what = str_of(what),
+                                 .why = STR_LITERAL("it takes a little room"),
+                                 .remedy = STR_LITERAL("tavola table delete, with its name") });
+}
+
+void doctor_probe(const struct client_config *config, struct findings *out)
+{
+    struct probe probe = { .out = out };
+    uint32_t suffix = (uint32_t)random_bits();
+    size_t done = 0;
+
+    probe.client = doctor_client_open(config, true, &probe.error);
+    if (!probe.client) {
+        findings_add(out, &(struct finding){ .severity = SEVERITY_PROBLEM,
+                              .part = STR_LITERAL(PART),
+                              .what = str_of(probe.error.message),
+                              .why = STR_LITERAL("no call can be made with these settings"),
+                              .remedy = STR_LITERAL("tavola --print-config shows the settings in effect") });
+        return;
+    }
+    snprintf(probe.table, sizeof(probe.table), "doctor%08" PRIx32, suffix);
+    snprintf(probe.index, sizeof(probe.index), "doctor%08" PRIx32 "ByName", suffix);
+    while (done < sizeof(steps) / sizeof(steps[0]) && run_step(&probe, &steps[done]))
+        done++;
+    if (done > 0)
+        delete_table(&probe);
+    tavola_close(probe.client);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * doctor_server.c - the server of TAVOLA_TARGET, from outside.
+ */
+#include "base/local_address.h"
+#include "client/doctor/doctor.h"
+#include "client/doctor/doctor_client.h"
+#include "client/health.h"
+
+#define PART "server"
+
+enum { TIMEOUT_MS = 3000 };
+
+static bool check_health(const struct client_config *config, struct findings *out)
+{
+    struct error err = { 0 };
+
+    if (health_check(config, TIMEOUT_MS, &err) == STATUS_OK) {
+        findings_add_ok(out, PART, "it answers SERVING");
+        return true;
+    }
+    findings_add(out,
+        &(struct finding){ .severity = SEVERITY_PROBLEM,
+            .part = STR_LITERAL(PART),
+            .what = str_of(err.message),
+            .why = STR_LITERAL("callers get no answer, or UNAVAILABLE"),
+            .remedy = STR_LITERAL(
+                "look at the server's log; if it runs, the message says what it misses: the database, or a "
+                "free connection") });
+    return false;
+}
+
+/* Ask for something that needs a credential, without one. */
+static bool serves_anybody(const struct client_config *config)
+{
+    struct tavola_error error = { 0 };
+    struct tavola *client = doctor_client_open(config, false, &error);
+    enum tavola_code code;
+    int64_t count;
+
+    if (!client)
+        return false;
+    code = tavola_count(client, "doctor", NULL, &count, &error);
+    tavola_close(client);
+    return code == TAVOLA_OK || code == TAVOLA_NOT_FOUND;
+}
+
+static void check_authentication(const struct client_config *config, struct findings *out)
+{
+    if (local_address_is(config->target)) {
+        findings_add_ok(out, PART, "authentication is not tried: only this machine reaches the address");
+        return;
+    }
+    if (!serves_anybody(config)) {
+        findings_add_ok(out, PART, "a caller without a token is refused");
+        return;
+    }
+    findings_add(
+        out, &(struct finding){ .severity = SEVERITY_PROBLEM,
+                 .part = STR_LITERAL(PART),
+                 .what = STR_LITERAL("it serves callers without a token, and other machines reach it"),
+                 .why = STR_LITERAL("whoever reaches the address can read and delete everything"),
+                 .remedy = STR_LITERAL("remove TAVOLA_AUTHENTICATION=none from the server's settings, or "
+                                       "what passes calls on to it") });
+}
+
+bool doctor_check_server(const struct client_config *config, struct findings *out)
+{
+    if (!check_health(config, out))
+        return false;
+    check_authentication(config, out);
+    return true;
+}

@@ -1,0 +1,38 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What an operator should know of the database, a row for each fact: name, value. Durations are in seconds, sizes in bytes.
+-- The sessions of other roles show their transactions to members of pg_read_all_stats only, and count as none otherwise.
+with sessions as (
+    select * from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
+),
+facts (name, value) as (
+    select name, setting from pg_settings where name in ('server_version', 'fsync', 'full_page_writes',
+        'synchronous_commit', 'autovacuum', 'track_counts', 'data_checksums', 'huge_pages', 'max_connections')
+    union all
+    select 'shared_buffers', pg_size_bytes(current_setting('shared_buffers'))::text
+    union all
+    select 'max_wal_size', pg_size_bytes(current_setting('max_wal_size'))::text
+    union all
+    select 'clock', extract(epoch from clock_timestamp())::text
+    union all
+    select 'free_connections', (current_setting('max_connections')::integer
+        - current_setting('superuser_reserved_connections')::integer - count(*))::text from sessions
+    union all
+    select 'oldest_transaction', max(extract(epoch from clock_timestamp() - xact_start))::integer::text from sessions
+    union all
+    select 'oldest_prepared_transaction', max(extract(epoch from clock_timestamp() - prepared))::integer::text
+        from pg_prepared_xacts
+    union all
+    select 'slot_behind', max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn))::text from pg_replication_slots
+        where not active
+    union all
+    select 'standby_behind', max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::text from pg_stat_replication
+    union all
+    select 'transaction_ids_used', age(datfrozenxid)::text from pg_database where datname = current_database()
+    union all
+    select 'dead_rows_percent', (100 * sum(n_dead_tup) / nullif(sum(n_live_tup + n_dead_tup), 0))::integer::text
+        from pg_stat_user_tables where n_live_tup + n_dead_tup > 100000
+    union all
+    select 'intents_empty_bytes', greatest(0, pg_relation_size(relid) - 1024 * (n_live_tup + n_dead_tup))::text
+        from pg_stat_user_tables where relname = 'intents'
+)
+select name, value from facts where value is not null

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tavola doctor`: nothing where all is well, and the one right finding for each thing that is not."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from tavola_test.postgres import BINARIES
+from tavola_test.processes import run_program
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
+
+PROBE = ["create a table", "create an index and wait until it is built", "write an entity",
+         "find it by the index, as fresh as the write", "delete it by a transaction", "find it no more"]
+
+
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        self.stack = stack = Stack()
+        self.addCleanup(stack.close)
+        # The cluster of the tests does not wait for its disk.
+        self.expected = {"fsync is off", "full_page_writes is off"}
+
+    def run_doctor(self, *arguments, **changed):
+        settings = {"TAVOLA_POSTGRES": self.stack.postgres, "TAVOLA_TARGET": self.stack.target,
+                    "TAVOLA_REDIS": "unix:" + self.stack.redis_socket, **changed}
+        return run_program("tavola", "doctor", *arguments, settings={k: v for k, v in settings.items() if v})
+
+    def findings(self, *arguments, **changed):
+        done = self.run_doctor("--json", *arguments, **changed)
+        self.assertEqual(done.stderr, "")
+        told = json.loads(done.stdout)
+        found = [one for one in told["findings"] if one["what"] not in self.expected]
+        for one in found:
+            self.assertEqual(one["severity"] == "ok", (one["why"], one["remedy"]) == ("", ""), one)
+        self.assertEqual(done.returncode, 1 if told["worst"] == "problem" else 0)
+        return found
+
+    def problems(self, *arguments, **changed):
+        return [one for one in self.findings(*arguments, **changed) if one["severity"] == "problem"]
+
+    def one_problem(self, part, *words, **changed):
+        """The only problem there is, of this part, with these words in what is wrong or in the remedy."""
+        problems = self.problems(**changed)
+        self.assertEqual([one["part"] for one in problems], [part], problems)
+        for word in words:
+            self.assertIn(word, problems[0]["what"] + " | " + problems[0]["remedy"])
+        return problems[0]
+
+    def test_a_healthy_service(self):
+        self.stack.start_server()
+        self.stack.start_worker()
+        found = self.findings()
+        self.assertEqual([one for one in found if one["severity"] == "problem"], [])
+        self.assertEqual([one["what"].rsplit(":", 1)[0] for one in found if one["part"] == "probe"], PROBE)
+        with self.stack.connect() as caller:
+            self.assertEqual(list(caller.list_tables().tables), [])
+        text = self.run_doctor("--all").stdout
+        self.assertIn("ok       probe: write an entity: ", text)
+        self.assertRegex(text, r"\n\d+ checks: \d+ problems, \d+ warnings, \d+ notes\n$")
+
+    def test_what_is_not_set_is_not_checked(self):
+        self.stack.start_server()
+        notes = [one for one in self.findings("--no-probe", TAVOLA_POSTGRES=None, TAVOLA_REDIS=None) if one["severity"] == "note"]
+        self.assertEqual([one["what"] for one in notes],
+                         ["not checked: TAVOLA_POSTGRES is not set", "not checked: TAVOLA_REDIS is not set"])
+
+    def test_wrong_words(self):
+        done = self.run_doctor("--everything")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("tavola doctor [--json] [--all] [--no-probe]", done.stderr)
+
+    def test_parts_that_are_away(self):
+        self.one_problem("server", "failed to connect")
+        self.stack.start_server()
+        self.one_problem("probe", "create an index", "TavolaWorkLag")  # no worker
+        self.stack.start_worker()
+        self.stack.redis.kill()
+        self.one_problem("Redis", "TavolaRedisUnavailable")
+        self.stack.start_redis()
+        self.stack.postgres_down()
+        with self.stack.connect() as probe:
+            wait_for("a server that does not serve", lambda: probe.health() == "NOT_SERVING")
+        self.assertEqual([one["part"] for one in self.problems()], ["PostgreSQL", "server"])
+
+    def test_settings_that_lose_writes(self):
+        self.stack.start_server()
+        self.stack.start_worker()
+        name = self.stack.database
+        self.stack.sql(f"alter database {name} set synchronous_commit = off")
+        problem = self.one_problem("PostgreSQL", "synchronous_commit is off", "alter system set synchronous_commit = on")
+        self.assertIn("loses writes", problem["why"])
+        self.stack.sql(f"alter database {name} reset synchronous_commit")
+        self.assertEqual(self.problems("--no-probe"), [])
+
+    def test_another_schema(self):
+        self.stack.start_server()
+        self.stack.sql("delete from schema_migrations where version = (select max(version) from schema_migrations)")
+        [problem] = self.problems("--no-probe")
+        self.assertEqual(problem["part"], "PostgreSQL")
+        self.assertIn("tavola migrate", problem["what"])
+
+    def test_open_transactions_are_looked_at(self):
+        self.stack.start_server()
+        with self.stack.holding("select 1"):
+            found = {one["what"].split(" is ")[0] for one in self.findings("--no-probe")}
+        self.assertIn("oldest_transaction", found)
+
+    def test_redis_that_evicts_and_the_cure(self):
+        self.stack.start_server()
+        redis = lambda *words: subprocess.run(["redis-cli", "-s", self.stack.redis_socket, *words], check=True, stdout=subprocess.DEVNULL)
+        redis("config", "set", "maxmemory-policy", "allkeys-lru")
+        problem = next(one for one in self.problems("--no-probe"))
+        self.assertEqual((problem["part"], problem["what"]), ("Redis", "maxmemory_policy is allkeys-lru"))
+        remedy = problem["remedy"].split(";")[0].split()
+        self.assertEqual(remedy[0], "redis-cli")
+        redis(*remedy[1:])
+        self.assertEqual(self.problems("--no-probe"), [])
+
+    def test_the_cure_of_a_setting_of_postgresql(self):
+        """The command that doctor prints, as it stands there."""
+        self.stack = Stack(own_postgres=True)
+        self.addCleanup(self.stack.close)
+        self.stack.start_server()
+        self.stack.sql("alter system set max_wal_size = '64MB'")
+        self.stack.sql("select pg_reload_conf()")
+        warned = lambda: next((one for one in self.findings("--no-probe") if one["what"].startswith("max_wal_size")
+                               and one["severity"] == "warning"), None)
+        wait_for("the finding", warned)
+        environment = {**os.environ, "PATH": BINARIES + ":" + os.environ["PATH"], "PGHOST": self.stack.postgres_folder,
+                       "PGUSER": self.stack.postgres_user, "PGDATABASE": self.stack.database}
+        subprocess.run(["sh", "-c", warned()["remedy"]], check=True, env=environment, stdout=subprocess.DEVNULL)
+        wait_for("the remedy", lambda: not warned())
+
+    def test_certificates(self):
+        self.stack.start_server()
+        path = os.path.join(self.stack.folder, "ca.pem")
+        look = lambda: [one for one in self.findings("--no-probe", TAVOLA_CA=path) if one["part"] == "certificates"]
+        for days, wanted in (("365", "ok"), ("10", "warning")):
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a", "-days", days,
+                            "-keyout", "/dev/null", "-out", path], check=True, stderr=subprocess.DEVNULL)
+            self.assertEqual([one["severity"] for one in look()], [wanted])
+        with open(path, "w", encoding="ascii") as file:
+            file.write("no certificate")
+        [found] = look()
+        self.assertEqual((found["severity"], found["what"]), ("problem", path + " cannot be read"))
+
+
+if __name__ == "__main__":
+    unittest.main()
