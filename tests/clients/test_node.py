@@ -12,6 +12,8 @@ import sys
 import threading
 import unittest
 
+from test_orders import FOLDER as ORDERS
+from test_orders import OrdersCase
 from tavola_test.processes import Child, run_program
 from tavola_test.settings import BUILD, SOURCE
 from tavola_test.stack import Stack
@@ -73,6 +75,12 @@ class Node(unittest.TestCase):
         self.assertEqual(package["version"], newest)
         for version in package["dependencies"].values():
             self.assertRegex(version, r"^\d+\.\d+\.\d+$")
+
+
+class Orders(OrdersCase):
+    def test_node(self):
+        shutil.copy(os.path.join(ORDERS, "orders.mjs"), FOLDER)
+        self.check("node", str(FOLDER / "orders.mjs"))
 
 
 if __name__ == "__main__":
