@@ -25,7 +25,7 @@
 
 enum {
     MAX_ATTEMPTS = 4,
-    REPEATS_US = 1000000, /* how long after a repeated request records are read before anything is written */
+    READS_US = 1000000,        /* see read_first */
     MAX_READ_BYTES = 32 << 20, /* of stored properties, for the writes of several callers */
 };
 
@@ -404,7 +404,8 @@ static enum status send_upserts(struct session *session, const struct write_set 
     pg_add_array(&params, &properties);
     pg_add_int8(&params, session->catalogue->floor);
     pg_add_int8(&params, session->catalogue->version);
-    return pg_send(&session->pg, &sql_entity_upsert_blind, &params, err);
+    return pg_send(
+        &session->pg, set->has_feed ? &sql_entity_upsert_change : &sql_entity_upsert_blind, &params, err);
 }
 
 static enum status send_blind(struct session *session, const struct write_set *set, struct error *err)
@@ -446,7 +447,7 @@ static enum status lost_etag(struct error *err)
         "the write is committed, but its ETag was lost with the connection to the database: read the entity");
 }
 
-enum upsert_column { UPSERT_VERSION, UPSERT_TS };
+enum upsert_column { UPSERT_VERSION, UPSERT_TS, UPSERT_BEFORE };
 
 static void fill_written(struct write_set *set, const PGresult *written)
 {
@@ -539,10 +540,40 @@ static void note_requests(const struct write_set *set, struct arena *arena)
 }
 
 /*
- * With ids of requests: the records hold what the upserts return, so they follow in a second flight. They are not read: where one is
- * there already its key refuses the transaction (guard G5).
+ * A batch had a request that is recorded, or a row that another transaction wrote meanwhile. For a while what is stored is read
+ * before anything is written, as more of that may come: each time the upserts would be done in vain.
  */
-static enum status run_blind_requests(struct session *session, struct write_set *set, struct error *err)
+static void read_first(struct session *session)
+{
+    session->reads_until_us = clock_monotonic_us() + READS_US;
+}
+
+/*
+ * What the feed needs to know of the states before and after. Guard G45: false if a row was written between the statement's snapshot
+ * and its lock, so that it is not known what was there before.
+ */
+static bool fill_states(struct write_set *set, const PGresult *written, int64_t floor)
+{
+    for (size_t i = 0; i < set->row_count; i++) {
+        struct plan_row *row = &set->rows[i];
+        int64_t before =
+            PQgetisnull(written, (int)i, UPSERT_BEFORE) ? 0 : pg_int8(written, (int)i, UPSERT_BEFORE);
+        int64_t version = before < 0 ? -before : before;
+
+        if (row->now.version != (version > floor ? version : floor) + 1)
+            return false;
+        row->stored = (struct row_state){ .live = before > 0, .version = version };
+        row->now.live = true;
+        row->now.properties = row->offered.properties;
+    }
+    return true;
+}
+
+/*
+ * With ids of requests, or a feed: records and changes hold what the upserts return, so they follow in a second flight. Records are
+ * not read: where one is there already its key refuses the transaction (guard G5).
+ */
+static enum status run_blind_twice(struct session *session, struct write_set *set, struct error *err)
 {
     PG_RESULT written = NULL;
 
@@ -555,10 +586,15 @@ static enum status run_blind_requests(struct session *session, struct write_set 
     if (PQntuples(written) == 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     fill_written(set, written);
+    if (set->has_feed && !fill_states(set, written, session->catalogue->floor)) {
+        read_first(session);
+        return error_set(err, STATUS_STALE, "another transaction has written a row of the batch meanwhile");
+    }
     answer_blind(set);
     note_requests(set, &session->arena);
+    TRY(feed_append_send(session, set->rows, set->row_count, err));
     TRY(request_rows_send_insert(session, &set->requests, err));
-    FAILPOINT_TRY("write.before_request_commit", err);
+    FAILPOINT_TRY("write.before_second_commit", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);
 }
@@ -571,17 +607,23 @@ struct batch_unit {
     const struct commit_observer *observer;
 };
 
-/* Whether records of requests need not be read: few requests are repeats. */
-static bool expects_no_repeat(const struct session *session)
+static bool goes_twice(const struct write_set *set)
 {
-    return session->repeat_us == 0 || clock_monotonic_us() - session->repeat_us > REPEATS_US;
+    return set->requests.count > 0 || set->has_feed;
 }
 
-/* A request is in the batch whose record is stored: that is read before anything is written, from now on for a while. */
-static enum status note_repeat(struct session *session, enum status status, const struct error *err)
+static enum status run_blindly(struct session *session, struct write_set *set, struct error *err)
 {
+    enum status status;
+
+    if (!goes_twice(set)) {
+        TRY(run_blind(session, set, err));
+        answer_blind(set);
+        return STATUS_OK;
+    }
+    status = run_blind_twice(session, set, err);
     if (status != STATUS_OK && pg_is_duplicate_key(err))
-        session->repeat_us = clock_monotonic_us();
+        read_first(session);
     return status;
 }
 
@@ -594,14 +636,9 @@ static enum status attempt(struct session *session, void *context, struct error 
     write_set_build(&set, session, unit->batch);
     if (set.planned_count == 0)
         return session_confirm(session, operation_times_latest_us(unit->batch), err);
-    if (!set.is_blind || (set.requests.count > 0 && !expects_no_repeat(session)))
+    if (!set.is_blind || (goes_twice(&set) && clock_monotonic_us() < session->reads_until_us))
         return run_planned(session, &set, unit->observer, err);
-    if (set.requests.count > 0) {
-        TRY(note_repeat(session, run_blind_requests(session, &set, err), err));
-    } else {
-        TRY(run_blind(session, &set, err));
-        answer_blind(&set);
-    }
+    TRY(run_blindly(session, &set, err));
     FAILPOINT("write.after_blind_commit");
     return STATUS_OK;
 }

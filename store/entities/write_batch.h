@@ -6,8 +6,8 @@
  *   plan       in C, pure: domain/write_plan; with unique indexes twice, and their owners are locked in between
  *   flight 2   remove what was created in vain; update; entries of strong indexes; changes; intents; marker; COMMIT
  *
- * Unconditional upserts into tables without indexes and feed take the blind path: one flight, no reading; with request ids a
- * second one for their records.
+ * Unconditional upserts into tables without indexes take the blind path: one flight, no reading; with request ids or a feed a
+ * second one for records and changes.
  *
  * A batch that failed before its COMMIT is run again, then operation by operation, so that one culprit
  * does not fail its neighbours; one that has more to read than may be held at once is run in halves. A lost

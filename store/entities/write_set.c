@@ -43,8 +43,8 @@ static bool reads_properties(const struct table *table, const struct write *writ
 
 static bool may_be_blind(const struct table *table, const struct write *write)
 {
-    return table->index_count == 0 && table->feed_id == 0 && write->kind == WRITE_INSERT_OR_REPLACE &&
-           write->expires == 0 && !condition_is_set(&write->condition);
+    return table->index_count == 0 && write->kind == WRITE_INSERT_OR_REPLACE && write->expires == 0 &&
+           !condition_is_set(&write->condition);
 }
 
 static size_t refer(struct write_set *set, const struct session *session, struct operation *batch,
@@ -69,6 +69,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
             const struct write *write = &in->writes[i];
 
             set->is_blind = set->is_blind && may_be_blind(table, write);
+            set->has_feed = set->has_feed || table->feed_id != 0;
             references[count] = (struct reference){
                 .row = { .table = table,
                     .bucket = entity_key_bucket(table->table_id, write->key.partition),

@@ -25,8 +25,8 @@ struct write_set {
     struct requests requests;
     /* Of the intents to come: rows[i] has ids.first + i; set once the rows are locked. */
     struct intent_block ids;
-    /* All are unconditional upserts, no indexes and no feed, each key and each request_id once. */
-    bool is_blind;
+    bool is_blind; /* all are unconditional upserts, no indexes, each key and each request_id once */
+    bool has_feed; /* some rows are of tables with a change feed */
     struct unique_owners *owners; /* NULL: no table of the rows has a unique index */
     bool has_states;              /* some rows have a strong_state */
     struct str *state_places;     /* of the index state rows that are held: ctids */

@@ -43,10 +43,11 @@ struct session {
     int64_t resolve_limit_us; /* how long a lost COMMIT may be asked for */
     int64_t fence_limit_us;   /* how long a change of the catalogue waits for open writers */
     int64_t stalled_ms;       /* what stands still for so long in that wait is ended: stalled_sessions.h */
-    int64_t repeat_us;        /* when a write turned out to be recorded already; 0: never */
-    int64_t snapshot_us;      /* when session_begin_snapshot was called last */
-    int64_t asked_us;         /* when the catalogue's version was asked for last */
-    int64_t confirmed_us;     /* the database had this catalogue at this time or later (clock_monotonic_us) */
+    int64_t
+        reads_until_us; /* until then writes read what is stored, where that may be left out; 0: they need not */
+    int64_t snapshot_us;  /* when session_begin_snapshot was called last */
+    int64_t asked_us;     /* when the catalogue's version was asked for last */
+    int64_t confirmed_us; /* the database had this catalogue at this time or later (clock_monotonic_us) */
 };
 
 void session_init(struct session *session, const char *conninfo, const char *role);

@@ -212,6 +212,9 @@ MUTANTS = [
     ("G37", [("domain/writes/unique_owners.c", "return is_same(values) && !before->due", "return is_same(values)")],
      "test_store", "unique_index", ["an_entity_without_ownership_has_no_value_to_keep_once_it_has_expired"]),
 
+    ("G45", [("store/entities/write_batch.c", "if (row->now.version != (version > floor ? version : floor) + 1)", "if (row->now.version <= floor)")],
+     "test_store", "changes", ["an_upsert_that_waited_is_told_as_what_it_replaced"]),
+
     ("G38", [("store/verification/sql/report_add.sql", ", sums = $12::bytea", ", sums = substr($12::bytea, 1, 0)")],
      "test_store", "scrub", ["what_a_pass_has_summed_up_survives_between_its_chunks"]),
 

@@ -265,7 +265,7 @@ START_TEST(a_repeat_among_upserts_changes_nothing)
     other->next = without;
     session_init(&session, scene.conninfo, "test writer");
     write_now(&session, again);
-    ck_assert_int_gt(session.repeat_us, 0);
+    ck_assert_int_gt(session.reads_until_us, 0);
     session_cleanup(&session);
 
     check_same(first, again);
@@ -337,7 +337,7 @@ static void *repeat(void *argument)
             a_write_operation(&runner->arena, "Things", round_write(runner, round, id.data));
 
         operation->in.write.request_id = id;
-        session.repeat_us = 0; /* it is to meet the others at the records' keys */
+        session.reads_until_us = 0; /* it is to meet the others at the records' keys */
         write_now(&session, operation);
         runner->answers[round] = operation;
     }
@@ -399,7 +399,7 @@ static void *misuse(void *argument)
             if (i > 0)
                 runner->answers[round + i - 1]->next = runner->answers[round + i];
         }
-        session.repeat_us = 0;
+        session.reads_until_us = 0;
         write_now(&session, runner->answers[round]);
     }
     session_cleanup(&session);

@@ -156,6 +156,65 @@ START_TEST(a_long_transaction_elsewhere_holds_up_nothing)
 }
 END_TEST
 
+/* ---- upserts, which do not read what was there ---- */
+
+START_TEST(upserts_are_told_as_what_they_were)
+{
+    struct feed_position from = here();
+    const struct outcome_changes *changes;
+
+    put("a");
+    put("a");
+    scene_write(&scene, a_write(WRITE_DELETE, "p", "a", text("")));
+    put("a");
+    test_sql(scene.sql, "update entities set expires = 5 where row_key = 'a'");
+    put("a");
+    changes = read_changes(&from);
+
+    ck_assert_str_eq(told(changes), "+a =a -a +a =a");
+    ck_assert_int_eq(changes->changes[4].entity.etag.version, 5);
+    ck_assert_int_eq(changes->changes[4].entity.expires, 0);
+    ck_assert(str_equal(text_of(changes->changes[4].entity.properties, "Text"), STR_LITERAL("x")));
+}
+END_TEST
+
+/* What another server does to the row while the upsert waits for its lock, and what is told then. */
+static const struct meanwhile {
+    const char *sql, *told;
+} meanwhiles[] = {
+    { "update entities set dead = true, version = 2, properties = '' where row_key = 'a'", "+a" },
+    { "insert into entities (table_id, partition_key, row_key, bucket, version, ts, dead, properties) "
+      "select table_id, partition_key, 'b', bucket, version, ts, dead, properties from entities "
+      "where row_key = 'a'",
+        "=b" },
+};
+
+/* Guard G45. */
+START_TEST(an_upsert_that_waited_is_told_as_what_it_replaced)
+{
+    const struct meanwhile *meanwhile = &meanwhiles[_i];
+    const char *row = meanwhile->told + 1;
+    PGconn *other = test_connect(scene.conninfo);
+    struct operation *upsert =
+        a_write_operation(&scene.arena, "Things", a_write(WRITE_INSERT_OR_REPLACE, "p", row, text("x")));
+    struct feed_position from;
+
+    put("a");
+    from = here();
+    test_sql(other, "begin");
+    test_sql(other, "%s", meanwhile->sql);
+    submit(scene.store, upsert);
+    test_await(scene.sql, "select count(*) from pg_stat_activity where datname = current_database() "
+                          "and wait_event_type = 'Lock'");
+    test_sql(other, "commit");
+    PQfinish(other);
+    await(upsert);
+
+    ck_assert_reason(upsert, "OK");
+    ck_assert_str_eq(told(read_changes(&from)), meanwhile->told);
+}
+END_TEST
+
 /* ---- pages ---- */
 
 START_TEST(a_batch_is_told_as_one_commit)
@@ -429,6 +488,8 @@ Suite *test_feed_suite(void)
     tcase_add_test(tc, the_writer_that_drew_a_number_first_commits_first);
     tcase_add_test(tc, a_number_that_was_rolled_back_is_a_gap);
     tcase_add_test(tc, a_long_transaction_elsewhere_holds_up_nothing);
+    tcase_add_test(tc, upserts_are_told_as_what_they_were);
+    tcase_add_loop_test(tc, an_upsert_that_waited_is_told_as_what_it_replaced, 0, ARRAY_LEN(meanwhiles));
     tcase_add_test(tc, a_batch_is_told_as_one_commit);
     tcase_add_test(tc, a_change_holds_the_entity_as_it_was_then);
     tcase_add_test(tc, pages_are_bounded_by_rows_and_by_bytes);
