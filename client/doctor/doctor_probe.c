@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "client/connect.h"
 #include "client/doctor/doctor.h"
-#include "client/doctor/doctor_client.h"
 
 #define PART "probe"
 
@@ -130,6 +130,13 @@ static const struct step steps[] = {
     { step_find_nothing, "find it no more", REMEDY_WORKER },
 };
 
+/* "NOT_FOUND / TABLE_NOT_FOUND: ...", to print. */
+static void describe_error(const struct tavola_error *error, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s: %s", tavola_code_name(error->code), *error->reason ? " / " : "",
+        error->reason, error->message);
+}
+
 static bool run_step(struct probe *probe, const struct step *step)
 {
     int64_t began_us = clock_monotonic_us();
@@ -142,7 +149,7 @@ static bool run_step(struct probe *probe, const struct step *step)
         findings_add_ok(probe->out, PART, what);
         return true;
     }
-    doctor_client_describe(&probe->error, why, sizeof(why));
+    describe_error(&probe->error, why, sizeof(why));
     snprintf(what, sizeof(what), "it could not %s: %s", step->what, why);
     findings_add(probe->out, &(struct finding){ .severity = SEVERITY_PROBLEM,
                                  .part = STR_LITERAL(PART),
@@ -172,14 +179,14 @@ static void delete_table(struct probe *probe)
 void doctor_probe(const struct client_config *config, struct findings *out)
 {
     struct probe probe = { .out = out };
+    struct error err = { 0 };
     uint32_t suffix = (uint32_t)random_bits();
     size_t done = 0;
 
-    probe.client = doctor_client_open(config, true, &probe.error);
-    if (!probe.client) {
+    if (client_connect(config, 1, &probe.client, &err) != STATUS_OK) {
         findings_add(out, &(struct finding){ .severity = SEVERITY_PROBLEM,
                               .part = STR_LITERAL(PART),
-                              .what = str_of(probe.error.message),
+                              .what = str_of(err.message),
                               .why = STR_LITERAL("no call can be made with these settings"),
                               .remedy = STR_LITERAL("tavola --print-config shows the settings in effect") });
         return;

@@ -3,8 +3,8 @@
  * doctor_server.c - the server of TAVOLA_TARGET, from outside.
  */
 #include "base/local_address.h"
+#include "client/connect.h"
 #include "client/doctor/doctor.h"
-#include "client/doctor/doctor_client.h"
 #include "client/health.h"
 
 #define PART "server"
@@ -33,14 +33,16 @@ static bool check_health(const struct client_config *config, struct findings *ou
 /* Ask for something that needs a credential, without one. */
 static bool serves_anybody(const struct client_config *config)
 {
-    struct tavola_error error = { 0 };
-    struct tavola *client = doctor_client_open(config, false, &error);
+    struct client_config anonymous = *config;
+    struct error err = { 0 };
+    struct tavola *client;
     enum tavola_code code;
     int64_t count;
 
-    if (!client)
+    anonymous.token = anonymous.token_file = NULL;
+    if (client_connect(&anonymous, 1, &client, &err) != STATUS_OK)
         return false;
-    code = tavola_count(client, "doctor", NULL, &count, &error);
+    code = tavola_count(client, "doctor", NULL, &count, NULL);
     tavola_close(client);
     return code == TAVOLA_OK || code == TAVOLA_NOT_FOUND;
 }
