@@ -88,15 +88,15 @@ target_link_libraries(tavola_c_static INTERFACE ${libtavola_folder}/libtavola.a 
 # ---- installed ----
 
 install(TARGETS tavola_c EXPORT tavola-targets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${libtavola_folder}/libtavola.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT tavola-targets NAMESPACE tavola:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tavola)
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES ${libtavola_folder}/libtavola.a DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(EXPORT tavola-targets NAMESPACE tavola:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tavola COMPONENT dev)
 # The folder may be moved, and --prefix chosen later: all paths are relative to the file.
 file(RELATIVE_PATH PC_INCLUDE_PATH /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
 configure_file(${CMAKE_SOURCE_DIR}/client/lib/tavola.pc.in ${CMAKE_BINARY_DIR}/tavola.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/tavola.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_BINARY_DIR}/tavola.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/client/lib/tavola-config.cmake.in
     ${CMAKE_BINARY_DIR}/tavola-config.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tavola)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/tavola-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/tavola-config.cmake ${CMAKE_BINARY_DIR}/tavola-config-version.cmake
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tavola)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tavola COMPONENT dev)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages, made by `cpack` in the build folder or by `./dev packages`: tavola-server, tavola-worker and tavola-client. A service
+# Debian packages, made by `cpack` in the build folder or by `./dev packages`: tavola-server, tavola-worker,
+# tavola-client and libtavola-dev. A service
 # is installed but not started, because its database has to be named and migrated first. What stands outside of the prefix is
 # for packages only, not for `cmake --install`.
 set(CPACK_GENERATOR DEB)
@@ -14,13 +15,16 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION database)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
-set(CPACK_COMPONENTS_ALL server worker client)
+set(CPACK_COMPONENTS_ALL server worker client dev)
 set(CPACK_DEBIAN_SERVER_PACKAGE_NAME tavola-server)
 set(CPACK_DEBIAN_WORKER_PACKAGE_NAME tavola-worker)
 set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME tavola-client)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtavola-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_SERVER_DESCRIPTION "gRPC table service: the server\n Entities with typed properties, kept in PostgreSQL, with indexes and transactions.")
 set(CPACK_COMPONENT_WORKER_DESCRIPTION "gRPC table service: the worker\n Carries out what follows a write: indexes and transactions across partitions.")
 set(CPACK_COMPONENT_CLIENT_DESCRIPTION "gRPC table service: the command line\n Tables and entities, accounts and keys, migrations, queues and dead letters.")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "gRPC table service: the C client\n libtavola, shared and static, with its header, pkg-config and CMake files.")
 
 foreach(part IN ITEMS server worker)
     set(SERVICE tavola-${part})
@@ -37,7 +41,9 @@ foreach(part IN ITEMS server worker)
     install(FILES packaging/systemd/${SERVICE}.service DESTINATION /lib/systemd/system COMPONENT ${part} EXCLUDE_FROM_ALL)
     install(FILES packaging/default/${SERVICE} DESTINATION /etc/default COMPONENT ${part} EXCLUDE_FROM_ALL)
 endforeach()
-foreach(part IN ITEMS server worker client)
-    install(FILES LICENSE DESTINATION share/doc/tavola-${part} RENAME copyright COMPONENT ${part} EXCLUDE_FROM_ALL)
+foreach(part IN ITEMS server worker client dev)
+    string(TOUPPER ${part} upper)
+    set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+    install(FILES LICENSE DESTINATION share/doc/${package} RENAME copyright COMPONENT ${part} EXCLUDE_FROM_ALL)
 endforeach()
 include(CPack)

@@ -67,8 +67,8 @@ expect plain 'name: demo-tavola-headless$' 1
 expect plain '^  replicas: 2$' 2
 expect plain '^kind: HorizontalPodAutoscaler$' 0
 expect plain '^kind: Secret$' 0
-expect plain 'enableServiceLinks: false' 3
-expect plain 'runAsNonRoot: true' 3
+expect plain 'enableServiceLinks: false' 4
+expect plain 'runAsNonRoot: true' 4
 expect plain '^            grpc:$' 3
 expect plain 'httpGet: \{ path: /live, port: health \}' 2
 expect plain 'httpGet: \{ path: /ready, port: health \}' 1
@@ -111,11 +111,11 @@ tls='--set server.tls.existingSecret=served'
 
 render tls --set server.tls.clientCertificates=true --set postgres.caSecret=authority --set migration.initContainer=true
 expect tls 'name: TAVOLA_TLS_(CERT|KEY|CLIENT_CA)$' 3
-expect tls 'value: /etc/tavola/tls/(tls.crt|tls.key|ca.crt)$' 3
-expect tls 'secretName: served$' 1
-expect tls 'secretName: authority$' 3
-expect tls 'mountPath: /etc/tavola/postgres$' 5
-expect tls 'mountPath: /etc/tavola/tls$' 1
+expect tls 'value: /etc/tavola/tls/(tls.crt|tls.key|ca.crt)$' 4
+expect tls 'secretName: served$' 2
+expect tls 'secretName: authority$' 4
+expect tls 'mountPath: /etc/tavola/postgres$' 6
+expect tls 'mountPath: /etc/tavola/tls$' 2
 expect tls 'appProtocol' 0
 
 render no_metrics --set metrics.enabled=false --set podAnnotations.a=b
@@ -134,6 +134,13 @@ expect everything 'name: proxy$' 1
 expect everything 'targetPort: 8443' 2
 expect everything 'name: TAVOLA_LOG_LEVEL$' 1
 
+# The pod of `helm test`.
+expect plain 'helm.sh/hook: test$' 1
+expect plain 'command: \[tavola, doctor, --all, --no-probe\]$' 1
+render tested --set test.tokenSecret=token
+expect tested 'command: \[tavola, doctor, --all\]$' 1
+expect tested 'name: TAVOLA_TOKEN$' 1
+
 # An upgrade must not change the number of pods that an autoscaler or a person has set.
 render scaled --set server.autoscaling.enabled=true --set worker.autoscaling.enabled=true \
     --set worker.autoscaling.maxReplicas=20
@@ -147,8 +154,8 @@ expect owned '^kind: HorizontalPodAutoscaler$' 0
 render redis_tls --set redis.tlsSecret=certificates --set redis.clientCertificate=true \
     --set redis.sentinelPasswordKey=sentinel
 expect plain 'TAVOLA_REDIS_CA|TAVOLA_SENTINEL' 0
-expect redis_tls 'secretName: certificates$' 2
-expect redis_tls 'mountPath: /etc/tavola/redis$' 2
+expect redis_tls 'secretName: certificates$' 3
+expect redis_tls 'mountPath: /etc/tavola/redis$' 3
 expect redis_tls 'name: TAVOLA_(REDIS_(CA|CERT|KEY)|SENTINEL_PASSWORD)$' 8
 
 # What is scheduled, named and annotated by values of its own.
@@ -159,7 +166,7 @@ render own --set nameOverride=shelf --set image.digest="$digest" --set server.pr
     --set worker.extraVolumes[0].name=scratch --set worker.extraVolumeMounts[0].name=scratch \
     --set worker.extraVolumeMounts[0].mountPath=/scratch --set server.topologySpreadConstraints[0].topologyKey=rack
 expect own 'name: demo-shelf-(server|worker|migrate)$' 3
-expect own "image: tavola@$digest\$" 3
+expect own "image: tavola@$digest\$" 4
 expect own 'priorityClassName: high$' 1
 expect own '^    a: b$' 1
 expect own '^        c: d$' 1

@@ -49,3 +49,11 @@ for part in server:tavolad worker:tavola-worker client:tavola; do
         ! grep -F "$package.service" "$work/verified" || fail "systemd has objections to $package.service"
     fi
 done
+
+file=$(echo "$work/packages/libtavola-dev_$version"_*.deb)
+[ -f "$file" ] || fail "there is no $file"
+dpkg-deb -c "$file" >"$work/files"
+for wanted in include/tavola.h pkgconfig/tavola.pc cmake/tavola/tavola-config.cmake libtavola.a 'libtavola.so ->'; do
+    grep -q "$wanted" "$work/files" || fail "libtavola-dev has no $wanted"
+done
+! grep -q ' ./usr/bin/.' "$work/files" || fail "libtavola-dev has programs"

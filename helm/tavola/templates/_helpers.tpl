@@ -148,15 +148,17 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* The Secrets that a part ("server", "worker", "migrate") finds as files: under /etc/tavola, by folder. */}}
+{{/* The Secrets that a part ("server", "worker", "migrate", "test") finds as files: under /etc/tavola, by folder. */}}
 {{- define "tavola.files" -}}
 {{- $files := dict -}}
 {{- with .Values.postgres.caSecret }}{{ $_ := set $files "postgres" . }}{{ end -}}
 {{- if ne .part "migrate" -}}
 {{- with .Values.redis.tlsSecret }}{{ $_ := set $files "redis" . }}{{ end -}}
 {{- end -}}
-{{- if eq .part "server" -}}
+{{- if has .part (list "server" "test") -}}
 {{- with .Values.server.tls.existingSecret }}{{ $_ := set $files "tls" . }}{{ end -}}
+{{- end -}}
+{{- if eq .part "server" -}}
 {{- with .Values.server.wrappingKey.existingSecret }}{{ $_ := set $files "wrapping" . }}{{ end -}}
 {{- end -}}
 {{- toJson $files -}}
