@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random operations of several callers against a real server that is killed meanwhile, every answer compared.
 
-  model.py [--seconds N] [--seed N] [--only entities|indexes]
+  model.py [--seconds N] [--seed N] [--only entities|rest|indexes]
 
 A round of entities is a table of its own, and one of groups (groups.py): callers write and read them for some seconds, server,
 worker and PostgreSQL are killed and started again, then all is still. What is stored then, and what queries, counts, scans and look-ups say about it, must be what the
-reference says, and the whole history of each key must be linearizable (history.py). A round of indexes: index_round.py.
+reference says, and the whole history of each key must be linearizable (history.py). A round of rest is the same through both doors
+(rest_calls.py). A round of indexes: index_round.py.
 
 Runs under `tavola dev exec`; ./dev model does it.
 """
 
 import argparse
+import os
 import random
 import sys
 import time
 
 import filters
-from calls import content_of, key_of, message_of
+from calls import Caller, content_of, key_of, message_of
 from group_callers import GroupReader, GroupWriter
 from history import CLOCK_SLACK, Read, check, count_bounds
 from index_round import IndexRound
+from rest_calls import RestCaller
 from tavola_test import audit
 from tavola_test.settings import TIMEOUT_FACTOR
 from tavola_test.stack import Stack
@@ -38,17 +41,18 @@ INDEX_READY = 3
 class Round:
     """One table from its creation to its deletion."""
 
-    def __init__(self, made, number, seed, seconds):
+    def __init__(self, made, number, seed, seconds, caller_type=Caller):
         self.made = made
         self.random = random.Random(f"{seed} {number}")
         self.seconds = seconds
-        self.world = World(made, f"round{number}", seed, CALLERS)
+        prefix = "round" if caller_type is Caller else "rest"
+        self.world = World(made, f"{prefix}{number}", seed, CALLERS, caller_type)
         # With an index every write is planned; without one, upserts take a shorter path.
-        self.index = f"by{number}" if number % 2 == 0 else None
+        self.index = f"{prefix}by{number}" if number % 2 == 0 else None
         self.index_filter = filters.everything()
         if number % 4 == 2:
             self.index_filter = filters.random_filter(self.random, self.world.keys)
-        self.group_index = f"byGroup{number}" if self.index else None
+        self.group_index = f"{prefix}byGroup{number}" if self.index else None
         self.trouble = Trouble(made, self.world, self.random)
 
     def run(self):
@@ -169,9 +173,9 @@ def describe(done, trouble):
     return f"{kinds}; {trouble.kills} kills, {trouble.crashes} crashes of PostgreSQL"
 
 
-def run_entities(made, number, seed, seconds):
+def run_entities(made, number, seed, seconds, caller_type=Caller):
     """A round of entities; returns how many events its histories have."""
-    current = Round(made, number, seed, seconds)
+    current = Round(made, number, seed, seconds, caller_type)
     began = time.monotonic()
     undecided, longest = current.run()
     events = sum(map(len, current.world.events.values()))
@@ -192,7 +196,12 @@ def run_indexes(made, number, seed, seconds):
     return current.world.done["compared"]
 
 
-KINDS = {"entities": run_entities, "indexes": run_indexes}
+def run_rest(made, number, seed, seconds):
+    """A round of entities whose callers use both doors: gRPC, and REST where it has a form for the call."""
+    return run_entities(made, number, seed, seconds, RestCaller)
+
+
+KINDS = {"entities": run_entities, "rest": run_rest, "indexes": run_indexes}
 
 
 def run_rounds(made, arguments, kinds):
@@ -203,7 +212,8 @@ def run_rounds(made, arguments, kinds):
         kind = kinds[number % len(kinds)]
         totals[kind] += KINDS[kind](made, number // len(kinds) + 1, arguments.seed, seconds)
         number += 1
-    told = {"entities": "events: every answer explained", "indexes": "entries, each what its entity asks for"}
+    told = {"entities": "events: every answer explained", "rest": "events through both doors: every answer explained",
+            "indexes": "entries, each what its entity asks for"}
     print(f"{number} rounds, " + "; ".join(f"{total} {told[kind]}" for kind, total in totals.items()))
 
 
@@ -212,14 +222,15 @@ def main():
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--round", type=float, default=8, help="seconds of calls per table")
-    parser.add_argument("--only", choices=sorted(KINDS), help="rounds of one kind; both in turns")
+    parser.add_argument("--only", choices=sorted(KINDS), help="rounds of one kind; all in turns")
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
     with Stack() as made:
+        made.server_defaults["TAVOLA_HTTP_LISTEN"] = "unix:" + os.path.join(made.folder, "http")
         made.start_server()
         made.start_worker(**WORKER)
         try:
-            run_rounds(made, arguments, [arguments.only] if arguments.only else ["entities", "indexes"])
+            run_rounds(made, arguments, [arguments.only] if arguments.only else list(KINDS))
         except BaseException:
             print(f"failed with seed {arguments.seed}\n{made.logs()}", file=sys.stderr)
             raise

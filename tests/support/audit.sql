@@ -198,3 +198,7 @@ union all
 select 'secrets: of an unknown name', count(*) from secrets where name <> 'token_key'
 union all
 select 'accounts: without keys', count(*) from accounts where length(first_key) = 0 or length(second_key) = 0
+union all
+select 'account_usage: less than nothing', count(*) from account_usage where least(entities, entries, bytes) < 0
+union all
+select 'usage_counts: one row too many or too few', abs(count(*) - 1) from usage_counts

@@ -38,6 +38,7 @@ class Stack:
         Stack.counter += 1
         self.folder = tempfile.mkdtemp(prefix="ts-")
         self.children = []
+        self.server_defaults = {}  # settings of each server that is started
         self.server = self.worker = self.redis = None
         self.own_postgres = own_postgres
         self.cluster = None
@@ -259,7 +260,7 @@ class Stack:
     def server_settings(self, **more):
         """Tables may be made as fast as a test can: the tests of their rate set it."""
         plain = {"TAVOLA_LISTEN": self.target, "TAVOLA_AUTHENTICATION": "none", "TAVOLA_CATALOGUE_RATE_LIMIT": "0"}
-        return self.settings({**plain, **more})
+        return self.settings({**plain, **self.server_defaults, **more})
 
     def start_server(self, wait=True, **settings):
         self.server = self.start("tavolad", [program("tavolad")], self.server_settings(**settings))
