@@ -48,11 +48,14 @@ struct stream {
 enum status stream_admit(
     struct call_ctx *ctx, struct operation *operation, const char *advice, struct error *err)
 {
+    int64_t now_us = clock_monotonic_us();
+
     if (atomic_load(&ctx->service->draining))
         return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: %s", advice);
-    if (operation->deadline_us <= clock_monotonic_us())
+    if (operation->deadline_us <= now_us)
         return reason_set(err, REASON_OPERATION_TIMED_OUT, "the deadline of the stream has passed");
-    return caller_authorize(&ctx->caller, operation, err);
+    TRY(caller_authorize(&ctx->caller, operation, err));
+    return ctx->service->rates ? rates_admit(ctx->service->rates, operation, now_us, err) : STATUS_OK;
 }
 
 static bool reads_several_requests(const struct stream *stream)
@@ -141,7 +144,11 @@ static enum status fill_operation(struct stream *stream, enum stream_step *step,
         .done = on_done,
     };
     *step = STREAM_RUN;
-    return stream->method->stream->fill_operation(&stream->ctx, &stream->operation, step, err);
+    TRY(stream->method->stream->fill_operation(&stream->ctx, &stream->operation, step, err));
+    assert((*step != STREAM_RUN || operation_kind_facts(stream->operation.kind)->scope ==
+                                       operation_kind_facts(stream->method->operation)->scope) &&
+           "the method table says what the method needs");
+    return STATUS_OK;
 }
 
 static enum status write_message(struct stream *stream, enum stream_step *step, struct error *err)

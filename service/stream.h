@@ -46,13 +46,14 @@ struct stream_method {
 };
 
 /*
- * Check that the server is not stopping, that the deadline has not passed, and that the caller may run the operation.
+ * Check that the server is not stopping, that the deadline has not passed, that the caller may run the operation, and that its
+ * account is within its rate. A page, and a look for changes, count as one.
  *
  * advice  what the client does if the server is stopping: the end of the error's message
  *
  * STATUS_UNAVAILABLE  SERVER_DRAINING
  * STATUS_TIMEOUT      OPERATION_TIMED_OUT
- * others              those of caller_authorize
+ * others              those of caller_authorize and rates_admit
  */
 MUST_USE enum status stream_admit(
     struct call_ctx *ctx, struct operation *operation, const char *advice, struct error *err);

@@ -149,6 +149,22 @@ class Overload(unittest.TestCase):
         self.assertEqual(ApiError(caught.exception).reason, "SERVER_BUSY")
         self.assertEqual(metrics.read(self.metrics).value("tavola_rate_limited_total", scope="inflated"), 2)
 
+    def test_scans_and_watches_have_the_rate_of_their_account(self):
+        self.start(TAVOLA_ACCOUNT_RATE_LIMIT="1")
+        wait_for("a full bucket", lambda: self.outcome_of(lambda: self.caller.get_entity(table="loaded", key=key(("p", "none")))) != "SERVER_BUSY")
+        scan_request, watch_request = types.message("tavola.v1.ScanEntitiesRequest"), types.message("tavola.v1.WatchEntitiesRequest")
+        scan = lambda: list(self.caller.scan_entities([scan_request(query={"table": "loaded"})]))
+        watch = lambda: next(iter(self.caller.watch_entities([watch_request(table="loaded")])))
+        for read in (scan, watch):
+            self.assertIn("SERVER_BUSY", [self.outcome_of(read) for _ in range(4)])
+
+    def outcome_of(self, call):
+        try:
+            call()
+            return "OK"
+        except ApiError as error:
+            return error.reason
+
     def test_waiting_calls_are_bounded(self):
         self.start(TAVOLA_MAX_WAITING="10")
         steps = [{"delete_if_exists": {"table": "loaded", "key": key(("p", "r"))}}]

@@ -7,7 +7,6 @@
  */
 #include "api/codec_error.h"
 #include "api/codec_write.h"
-#include "base/clock.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -175,7 +174,6 @@ static void decode_chunk(struct call_ctx *ctx, struct import *import, struct ope
 static enum status fill_operation(
     struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
 {
-    struct rates *rates = ctx->service->rates;
     struct import *import = ctx->state;
 
     if (!import->request) {
@@ -189,7 +187,7 @@ static enum status fill_operation(
         *step = STREAM_SEND;
         return write_message(ctx, out, step, err);
     }
-    return rates ? rates_admit(rates, out, clock_monotonic_us(), err) : STATUS_OK;
+    return STATUS_OK;
 }
 
 static const struct stream_method stream = {
