@@ -13,7 +13,12 @@
 #include "client/client_config.h"
 
 /* The exit code that a command returns. */
-enum { COMMAND_OK = 0, COMMAND_FAILED = 1, COMMAND_MISUSED = 2 };
+enum {
+    COMMAND_OK = 0,
+    COMMAND_FAILED = 1,
+    COMMAND_MISUSED = 2,
+    COMMAND_PARTLY = 3, /* some of what was given was refused */
+};
 
 struct command {
     const char *words;             /* "migrate", "table create": one or two */
@@ -34,6 +39,8 @@ struct command_group {
 
 extern const struct command_group commands_operate; /* migrate, epoch, health */
 extern const struct command_group commands_entity;  /* tables and entities */
+extern const struct command_group commands_import;  /* files into tables */
+extern const struct command_group commands_export;  /* tables into files */
 extern const struct command_group commands_api;     /* any method, with JSON */
 extern const struct command_group commands_work;    /* dead letters, transactions */
 extern const struct command_group commands_index;   /* verifying and repairing indexes */

@@ -68,14 +68,16 @@ static int run_watch(const struct client_config *config, int argc, char **argv)
         return COMMAND_MISUSED;
     if (arguments.count != 1)
         return command_misused("watch", WATCH_ARGUMENTS);
+    interrupt_catch();
     if (!api_client_open(&client, config))
         return COMMAND_FAILED;
     watch = tavola_watch(client.client, &(struct tavola_watch_options){ .table = arguments.words[0],
                                             .filter = arguments_value(&arguments, "--filter"),
                                             .token = arguments_value(&arguments, "--token"),
                                             .bookmarks = true });
-    interrupt_catch(stop_watch, watch);
+    interrupt_run(stop_watch, watch);
     code = follow(watch, arguments_value(&arguments, "--tokens") != NULL);
+    interrupt_run(NULL, NULL);
     tavola_watch_free(watch);
     return api_client_close(&client, code);
 }

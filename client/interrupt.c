@@ -12,10 +12,11 @@
 
 static struct {
     sigset_t signals;
+    atomic_bool came;
+    pthread_mutex_t lock; /* guards what follows, and is held while run runs */
     void (*run)(void *context);
     void *context;
-    atomic_bool came;
-} interrupt;
+} interrupt = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void *wait_for_signals(void *ignored)
 {
@@ -23,19 +24,19 @@ static void *wait_for_signals(void *ignored)
 
     sigwait(&interrupt.signals, &number);
     atomic_store(&interrupt.came, true);
+    pthread_mutex_lock(&interrupt.lock);
     if (interrupt.run)
         interrupt.run(interrupt.context);
+    pthread_mutex_unlock(&interrupt.lock);
     sigwait(&interrupt.signals, &number);
     _exit(INTERRUPT_EXIT);
     return ignored;
 }
 
-void interrupt_catch(void (*run)(void *context), void *context)
+void interrupt_catch(void)
 {
     pthread_t thread;
 
-    interrupt.run = run;
-    interrupt.context = context;
     sigemptyset(&interrupt.signals);
     sigaddset(&interrupt.signals, SIGINT);
     sigaddset(&interrupt.signals, SIGTERM);
@@ -44,6 +45,16 @@ void interrupt_catch(void (*run)(void *context), void *context)
         pthread_sigmask(SIG_UNBLOCK, &interrupt.signals, NULL);
     else
         pthread_detach(thread);
+}
+
+void interrupt_run(void (*run)(void *context), void *context)
+{
+    pthread_mutex_lock(&interrupt.lock);
+    interrupt.run = run;
+    interrupt.context = context;
+    if (run && interrupt_came())
+        run(context);
+    pthread_mutex_unlock(&interrupt.lock);
 }
 
 bool interrupt_came(void)

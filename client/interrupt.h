@@ -11,10 +11,13 @@
 enum { INTERRUPT_EXIT = 130 };
 
 /*
- * From now on Ctrl-C and SIGTERM do not end the program: the first one is noted, and run, unless NULL, runs in a thread of its own;
- * the second one ends the program. Once, before other threads are started; context lives as long as the process.
+ * From now on Ctrl-C and SIGTERM do not end the program: the first one is noted, the second one ends the program. Once, before other
+ * threads are started, as api_client_open does.
  */
-void interrupt_catch(void (*run)(void *context), void *context);
+void interrupt_catch(void);
+
+/* Let run run when a signal comes, in a thread of its own; at once, if one has come. run NULL: nothing, from now on. */
+void interrupt_run(void (*run)(void *context), void *context);
 
 /* Whether a signal has come. Any thread. */
 bool interrupt_came(void);

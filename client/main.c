@@ -2,14 +2,15 @@
 /*
  * main.c - `tavola`: finds the command in the tables of its groups and runs it.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/command.h"
 
-static const struct command_group *const groups[] = { &commands_entity, &commands_api, &commands_operate, &commands_doctor,
-    &commands_account, &commands_access, &commands_audit, &commands_work, &commands_index, &commands_watch,
-    &commands_queue, &commands_load, &commands_dev };
+static const struct command_group *const groups[] = { &commands_entity, &commands_import, &commands_export,
+    &commands_api, &commands_operate, &commands_doctor, &commands_account, &commands_access, &commands_audit,
+    &commands_work, &commands_index, &commands_watch, &commands_queue, &commands_load, &commands_dev };
 
 enum { MAX_COMMANDS = 64 };
 
@@ -68,6 +69,14 @@ static int print_command_help(const struct command *command)
         command->help);
     if (command->print_more)
         command->print_more(stdout);
+    if (command->examples)
+        printf("\nexamples:\n");
+    for (const char *rest = command->examples; rest && *rest;) {
+        size_t len = strcspn(rest, "\n");
+
+        printf("  %.*s\n", (int)len, rest);
+        rest += len + (rest[len] == '\n');
+    }
     return COMMAND_OK;
 }
 
@@ -202,6 +211,17 @@ static int take_options(int argc, char **argv)
     return taken;
 }
 
+/* What could not be written to standard output is a failure, as on a full disk. */
+static int check_output(int code)
+{
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+
+    if (written || code != COMMAND_OK)
+        return code;
+    fprintf(stderr, "tavola: standard output: %s\n", strerror(errno));
+    return COMMAND_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     struct client_config config;
@@ -227,5 +247,5 @@ int main(int argc, char **argv)
         return print_command_help(command);
     if (!config_start(&client_program, 1, argv, &config, &exit_code))
         return exit_code;
-    return command->run(&config, argc - 1 - words, argv + 1 + words);
+    return check_output(command->run(&config, argc - 1 - words, argv + 1 + words));
 }

@@ -82,6 +82,11 @@ int64_t tavola_import_settled(const struct tavola_import *import)
     return import->committed + import->rejected;
 }
 
+bool tavola_import_has_ended(const struct tavola_import *import)
+{
+    return import->ended.code != TAVOLA_OK;
+}
+
 /* ---- the stream ---- */
 
 /* The stream has ended: why is the import's end. */

@@ -474,7 +474,7 @@ struct tavola_import_options {
 TAVOLA_API struct tavola_import *tavola_import(
     struct tavola *client, const struct tavola_import_options *options);
 
-/* Add an entity; it is copied, and sent with others. Waits while too many are under way. After a failure the import has ended. */
+/* Add an entity; it is copied, and sent with others. Waits while too many are under way. */
 TAVOLA_API enum tavola_code tavola_import_add(
     struct tavola_import *import, const struct tavola_entity *entity, struct tavola_error *error);
 
@@ -485,6 +485,9 @@ TAVOLA_API enum tavola_code tavola_import_finish(struct tavola_import *import, s
 TAVOLA_API int64_t tavola_import_committed(const struct tavola_import *import);
 TAVOLA_API int64_t tavola_import_rejected(const struct tavola_import *import);
 TAVOLA_API int64_t tavola_import_settled(const struct tavola_import *import);
+
+/* Whether the import itself has failed; otherwise a failure of tavola_import_add is of its entity alone. */
+TAVOLA_API bool tavola_import_has_ended(const struct tavola_import *import);
 TAVOLA_API void tavola_import_free(struct tavola_import *import);
 
 /* ---- any method ---- */

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands_export.c - the entities of a table into a file of JSON lines or CSV.
+ *
+ * The checkpoint has the token of a scan's message, and how many bytes stand before the entities behind it: a run that goes on cuts
+ * the file there, so no entity is missing and none stands twice.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/api_client.h"
+#include "client/arguments.h"
+#include "client/checkpoint.h"
+#include "client/command.h"
+#include "client/csv.h"
+#include "client/interrupt.h"
+#include "client/progress.h"
+
+#define EXPORT_ARGUMENTS "TABLE [--output FILE] [--csv] [--filter TEXT] [--restart]"
+
+enum { SAMPLE = 1000, LINE_BYTES = 65536 };
+
+struct export_run {
+    struct arguments arguments;
+    const char *table, *path; /* path NULL: standard output */
+    FILE *output;
+    bool is_csv;
+    struct csv_columns columns; /* of a CSV file: those that the first entities have */
+    struct tavola_entity *sample[SAMPLE];
+    size_t sampled;
+    bool has_header;
+    struct arena arena;
+    struct api_client client;
+    struct checkpoint checkpoint;
+    struct progress progress;
+    int64_t whole; /* entities in the table, for the progress; 0: not counted */
+};
+
+static bool report_file(const struct export_run *run)
+{
+    fprintf(stderr, "tavola export: %s: %s\n", run->path ? run->path : "standard output", strerror(errno));
+    return false;
+}
+
+/* ---- the file ---- */
+
+static bool read_back_header(struct export_run *run)
+{
+    char line[LINE_BYTES];
+    const char *mistake = "the file is empty";
+
+    if (fgets(line, sizeof(line), run->output)) {
+        line[strcspn(line, "\r\n")] = '\0';
+        mistake = csv_read_header(str_of(line), &run->arena, &run->columns);
+    }
+    if (mistake)
+        fprintf(stderr, "tavola export: %s: line 1: %s; --restart begins anew\n", run->path, mistake);
+    run->has_header = !mistake;
+    return !mistake;
+}
+
+static bool go_on(struct export_run *run)
+{
+    fprintf(stderr, "tavola export: going on behind %lld entities; --restart begins anew\n",
+        (long long)run->checkpoint.done);
+    run->output = fopen(run->path, "r+e");
+    if (!run->output || ftruncate(fileno(run->output), run->checkpoint.offset) != 0)
+        return report_file(run);
+    if (run->is_csv && !read_back_header(run))
+        return false;
+    return fseeko(run->output, 0, SEEK_END) == 0 || report_file(run);
+}
+
+static bool open_output(struct export_run *run)
+{
+    size_t len = run->path ? strlen(run->path) : 0;
+
+    run->is_csv = arguments_value(&run->arguments, "--csv") != NULL ||
+                  (len > 4 && strcmp(run->path + len - 4, ".csv") == 0);
+    run->output = stdout;
+    if (!run->path)
+        return true;
+    if (checkpoint_open(&run->checkpoint, run->path, ".tavola-export", run->table, 0,
+            arguments_value(&run->arguments, "--restart") != NULL))
+        return go_on(run);
+    run->output = fopen(run->path, "we");
+    return run->output || report_file(run);
+}
+
+/* ---- entities ---- */
+
+static bool write_csv(struct export_run *run, const struct tavola_entity *entity)
+{
+    const char *misfit = csv_write_entity(&run->columns, entity, run->output);
+
+    if (misfit)
+        fprintf(stderr,
+            "tavola export: the property %s of %s/%s has no column of its type: columns are those of the "
+            "first %d "
+            "entities; JSON lines hold any\n",
+            misfit, tavola_entity_key(entity).partition, tavola_entity_key(entity).row, SAMPLE);
+    return !misfit;
+}
+
+/* The header, and the entities that it was made of. */
+static bool write_sample(struct export_run *run)
+{
+    bool written = true;
+
+    if (run->has_header || !run->is_csv)
+        return true;
+    run->has_header = true;
+    run->columns.columns[0] = (struct csv_column){ "PartitionKey", NULL };
+    run->columns.columns[1] = (struct csv_column){ "RowKey", NULL };
+    run->columns.count = 2;
+    for (size_t i = 0; i < run->sampled; i++)
+        if (!csv_add_columns(&run->columns, run->sample[i], &run->arena))
+            written = false;
+    if (!written)
+        fprintf(stderr, "tavola export: more than %d columns; JSON lines hold any\n", CSV_MAX_COLUMNS);
+    if (written)
+        csv_write_header(&run->columns, run->output);
+    for (size_t i = 0; i < run->sampled; i++) {
+        written = written && write_csv(run, run->sample[i]);
+        tavola_entity_free(run->sample[i]);
+    }
+    return written;
+}
+
+static bool write_json(struct export_run *run, const struct tavola_entity *entity)
+{
+    char *json = tavola_entity_to_json(entity);
+
+    fprintf(run->output, "%s\n", json);
+    tavola_free(json);
+    return true;
+}
+
+static bool write_entity(struct export_run *run, const struct tavola_entity *entity)
+{
+    if (run->is_csv && !run->has_header) {
+        run->sample[run->sampled++] = tavola_entity_copy(entity);
+        return run->sampled < SAMPLE || write_sample(run);
+    }
+    return run->is_csv ? write_csv(run, entity) : write_json(run, entity);
+}
+
+/* Everything before the message that the token begins is in the file. */
+static bool note_message(struct export_run *run, const char *token, int64_t done)
+{
+    if (!run->path || (run->is_csv && !run->has_header))
+        return true;
+    if (fflush(run->output) != 0)
+        return report_file(run);
+    snprintf(run->checkpoint.token, sizeof(run->checkpoint.token), "%s", token);
+    run->checkpoint.offset = ftello(run->output);
+    run->checkpoint.done = done;
+    return checkpoint_save(&run->checkpoint, false);
+}
+
+/* false: the file cannot be written. The end of the scan is in *error. */
+static bool copy_entities(
+    struct export_run *run, struct tavola_cursor *cursor, int64_t *done, struct tavola_error *error)
+{
+    char token[CHECKPOINT_TEXT_BYTES];
+    const struct tavola_entity *entity;
+
+    snprintf(token, sizeof(token), "%s", run->checkpoint.token);
+    while (!interrupt_came() && tavola_cursor_next(cursor, &entity, error)) {
+        if (strcmp(token, tavola_cursor_token(cursor)) != 0) {
+            if (*token && !note_message(run, token, *done))
+                return false;
+            snprintf(token, sizeof(token), "%s", tavola_cursor_token(cursor));
+        }
+        if (!write_entity(run, entity))
+            return false;
+        if (ferror(run->output))
+            return report_file(run);
+        (*done)++;
+        progress_show(&run->progress, *done, *done, run->whole);
+    }
+    return true;
+}
+
+/* ---- the end ---- */
+
+static int report_end(struct export_run *run, int64_t done, bool failed, const struct tavola_error *error)
+{
+    bool interrupted = interrupt_came();
+
+    progress_clear(&run->progress);
+    if (error->code != TAVOLA_OK)
+        api_client_print_failure(error);
+    fprintf(stderr, "tavola export: %lld exported, %.0f/s\n", (long long)done,
+        progress_rate(&run->progress, done));
+    if (failed || interrupted || error->code != TAVOLA_OK) {
+        if (run->checkpoint.token[0] && checkpoint_save(&run->checkpoint, true))
+            fprintf(stderr, "tavola export: the same command goes on\n");
+        return interrupted ? INTERRUPT_EXIT : COMMAND_FAILED;
+    }
+    checkpoint_remove(&run->checkpoint);
+    return COMMAND_OK;
+}
+
+static int export_entities(struct export_run *run)
+{
+    const struct tavola_query query = { .table = run->table,
+        .filter = arguments_value(&run->arguments, "--filter"),
+        .token = run->checkpoint.token };
+    struct tavola_error error = { .code = TAVOLA_OK };
+    struct tavola_cursor *cursor;
+    int64_t done = run->checkpoint.done;
+    bool failed;
+
+    progress_init(&run->progress, done);
+    if (run->progress.is_shown && run->path &&
+        tavola_count(run->client.client, run->table, query.filter, &run->whole, &error) != TAVOLA_OK)
+        return report_end(run, done, true, &error);
+    cursor = tavola_scan(run->client.client, &query);
+    failed = !copy_entities(run, cursor, &done, &error);
+    tavola_cursor_free(cursor);
+    failed = failed || !write_sample(run);
+    if (!failed && fflush(run->output) != 0)
+        failed = !report_file(run);
+    return report_end(run, done, failed, &error);
+}
+
+static int run_export(const struct client_config *config, int argc, char **argv)
+{
+    static struct export_run run = { .arguments.command = "export" };
+    int code = COMMAND_FAILED;
+
+    if (!arguments_read(EXPORT_ARGUMENTS, argc, argv, &run.arguments))
+        return COMMAND_MISUSED;
+    if (run.arguments.count != 1)
+        return command_misused("export", EXPORT_ARGUMENTS);
+    run.table = run.arguments.words[0];
+    run.path = arguments_value(&run.arguments, "--output");
+    arena_init(&run.arena);
+    interrupt_catch();
+    if (open_output(&run) && api_client_open(&run.client, config))
+        code = api_client_close(&run.client, export_entities(&run));
+    if (run.output && run.path && fclose(run.output) != 0 && code == COMMAND_OK)
+        code = report_file(&run) ? COMMAND_OK : COMMAND_FAILED;
+    arena_cleanup(&run.arena);
+    return code;
+}
+
+static const struct command commands[] = {
+    {
+        .words = "export",
+        .arguments = EXPORT_ARGUMENTS,
+        .help = "write the entities of a table to a file, or to standard output, as JSON lines or CSV that "
+                "`tavola "
+                "import` reads; not one snapshot",
+        .examples = "tavola export people --output people.jsonl\n"
+                    "tavola export people --csv --filter 'Age ge 36' | head\n",
+        .run = run_export,
+    },
+};
+
+const struct command_group commands_export = { "Many entities out", commands, ARRAY_LEN(commands) };

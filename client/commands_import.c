@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands_import.c - entities from a file of JSON lines or CSV.
+ *
+ * Lines are under way until the service has committed or refused them. The checkpoint stands behind the last line before which
+ * all are settled; what stood behind it when a run died is sent again, which changes nothing, since an import replaces. A rejected line
+ * is written to the file of rejected lines in its turn, so the checkpoint covers that file too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/api_client.h"
+#include "client/arguments.h"
+#include "client/checkpoint.h"
+#include "client/command.h"
+#include "client/csv.h"
+#include "client/interrupt.h"
+#include "client/progress.h"
+
+#define IMPORT_ARGUMENTS "TABLE FILE [--csv] [--rejected FILE] [--restart]"
+
+enum { MAX_UNDER_WAY = 16384, MAX_REPORTS = 10, NO_ENTITY = -1 };
+
+/* A line that was read and is not settled. */
+struct line {
+    char *text; /* on the heap, without its end */
+    int64_t number, end_offset;
+    int64_t entity; /* its position in the import; NO_ENTITY: it was none */
+    bool is_rejected;
+    char why[600];
+};
+
+struct import_run {
+    struct arguments arguments;
+    const char *table, *path;
+    FILE *input, *rejected;
+    bool is_csv, is_stream; /* standard input: there is nothing to come back to */
+    struct csv_columns columns;
+    char *header; /* of a CSV file */
+    struct arena arena;
+    struct api_client client;
+    struct tavola_import *import;
+    struct checkpoint checkpoint;
+    struct progress progress;
+
+    struct line *lines;   /* a ring */
+    int64_t first, end;   /* of the lines under way, as counts since the start */
+    int64_t entities;     /* given to the import */
+    int64_t line, offset; /* read */
+    int64_t reports;
+    bool has_failed;
+    bool is_begun; /* something is settled: there is a line to go on behind */
+};
+
+/* ---- reading ---- */
+
+/* The next record without its end, on the heap; NULL: the end of the input. */
+static char *read_record(struct import_run *run)
+{
+    struct buf record;
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t len;
+
+    buf_init(&record, NULL);
+    while ((len = getline(&line, &capacity, run->input)) > 0) {
+        run->line++;
+        run->offset += len;
+        buf_append(&record, str_of_bytes(line, (size_t)len));
+        if (!run->is_csv || csv_is_complete(buf_str(&record)))
+            break;
+    }
+    free(line);
+    while (record.len > 0 && (record.data[record.len - 1] == '\n' || record.data[record.len - 1] == '\r'))
+        record.len--;
+    if (len <= 0 && record.len == 0) {
+        buf_cleanup(&record);
+        return NULL;
+    }
+    buf_append_byte(&record, '\0');
+    return record.data;
+}
+
+static bool report_file(const char *path)
+{
+    fprintf(stderr, "tavola import: %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+static bool read_header(struct import_run *run)
+{
+    const char *mistake = "the file is empty";
+
+    run->header = read_record(run);
+    if (run->header)
+        mistake = csv_read_header(str_of(run->header), &run->arena, &run->columns);
+    if (mistake)
+        fprintf(stderr, "tavola import: %s: line 1: %s\n", run->path, mistake);
+    return !mistake;
+}
+
+static bool open_input(struct import_run *run)
+{
+    size_t len = strlen(run->path);
+    struct stat about;
+
+    run->is_stream = strcmp(run->path, "-") == 0;
+    run->is_csv = arguments_value(&run->arguments, "--csv") != NULL ||
+                  (len > 4 && strcmp(run->path + len - 4, ".csv") == 0);
+    run->input = run->is_stream ? stdin : fopen(run->path, "re");
+    if (!run->input || (!run->is_stream && fstat(fileno(run->input), &about) != 0))
+        return report_file(run->path);
+    if (run->is_csv && !read_header(run))
+        return false;
+    if (run->is_stream || !S_ISREG(about.st_mode))
+        return true;
+    if (checkpoint_open(&run->checkpoint, run->path, ".tavola-import", run->table, about.st_size,
+            arguments_value(&run->arguments, "--restart") != NULL)) {
+        fprintf(stderr, "tavola import: going on behind line %lld; --restart begins anew\n",
+            (long long)run->checkpoint.line);
+        run->offset = run->checkpoint.offset;
+        run->line = run->checkpoint.line;
+        return fseeko(run->input, run->offset, SEEK_SET) == 0 || report_file(run->path);
+    }
+    run->checkpoint.offset = run->offset;
+    run->checkpoint.line = run->line;
+    return true;
+}
+
+/* ---- rejected lines ---- */
+
+/* Opened for the first rejected line; a run that goes on cuts off what its checkpoint does not know. */
+static bool open_rejected(struct import_run *run)
+{
+    const char *given = arguments_value(&run->arguments, "--rejected");
+    char path[CHECKPOINT_PATH_BYTES];
+
+    if (run->rejected || (!given && run->is_stream))
+        return true;
+    snprintf(path, sizeof(path), "%s%s", given ? given : run->path, given ? "" : ".rejected");
+    run->rejected = fopen(path, run->checkpoint.rejected_bytes > 0 ? "r+e" : "we");
+    if (!run->rejected || ftruncate(fileno(run->rejected), run->checkpoint.rejected_bytes) != 0 ||
+        fseeko(run->rejected, 0, SEEK_END) != 0)
+        return report_file(path);
+    if (run->is_csv && run->checkpoint.rejected_bytes == 0)
+        fprintf(run->rejected, "%s\n", run->header);
+    return true;
+}
+
+static bool write_rejected(struct import_run *run, const struct line *line)
+{
+    if (run->reports++ < MAX_REPORTS)
+        fprintf(stderr, "%stavola import: line %lld: %s\n", run->progress.shown_us > 0 ? "\r" : "",
+            (long long)line->number, line->why);
+    run->checkpoint.rejected++;
+    if (!open_rejected(run))
+        return false;
+    if (!run->rejected)
+        return true;
+    fprintf(run->rejected, "%s\n", line->text);
+    if (fflush(run->rejected) != 0)
+        return report_file("the file of rejected lines");
+    run->checkpoint.rejected_bytes = ftello(run->rejected);
+    return true;
+}
+
+static void reject_line(struct line *line, const struct tavola_error *why)
+{
+    line->is_rejected = true;
+    snprintf(line->why, sizeof(line->why), "%s%s%s", why->reason, why->reason[0] ? ": " : "", why->message);
+}
+
+/* Of the service: by position among the entities. Lines under way are few enough to look through. */
+static void note_rejection(
+    void *context, int64_t position, struct tavola_key key, const struct tavola_error *why)
+{
+    struct import_run *run = context;
+
+    (void)key;
+    for (int64_t i = run->first; i < run->end; i++)
+        if (run->lines[i % MAX_UNDER_WAY].entity == position)
+            reject_line(&run->lines[i % MAX_UNDER_WAY], why);
+}
+
+/* ---- lines under way ---- */
+
+/* Move the checkpoint behind the lines that are settled. false: a file cannot be written. */
+static bool settle_lines(struct import_run *run)
+{
+    int64_t settled = tavola_import_settled(run->import);
+    bool written = true;
+
+    while (written && run->first < run->end) {
+        struct line *line = &run->lines[run->first % MAX_UNDER_WAY];
+
+        if (line->entity != NO_ENTITY && line->entity >= settled)
+            break;
+        if (line->is_rejected)
+            written = write_rejected(run, line);
+        else
+            run->checkpoint.done++;
+        run->checkpoint.offset = line->end_offset;
+        run->checkpoint.line = line->number;
+        free(line->text);
+        run->first++;
+    }
+    return written && checkpoint_save(&run->checkpoint, false);
+}
+
+static enum tavola_code parse_line(
+    struct import_run *run, const char *text, struct tavola_entity **out, struct tavola_error *error)
+{
+    if (run->is_csv)
+        return csv_read_entity(&run->columns, str_of(text), out, error);
+    return tavola_entity_from_json(text, strlen(text), out, error);
+}
+
+/* false: the import cannot go on. */
+static bool send_line(struct import_run *run, char *text)
+{
+    struct line *line = &run->lines[run->end++ % MAX_UNDER_WAY];
+    struct tavola_entity *entity = NULL;
+    struct tavola_error error;
+
+    *line = (struct line){
+        .text = text, .number = run->line, .end_offset = run->offset, .entity = run->entities
+    };
+    if (parse_line(run, text, &entity, &error) != TAVOLA_OK ||
+        tavola_import_add(run->import, entity, &error) != TAVOLA_OK) {
+        line->entity = NO_ENTITY;
+        if (!tavola_import_has_ended(run->import))
+            reject_line(line, &error);
+    } else {
+        run->entities++;
+    }
+    tavola_entity_free(entity);
+    return !tavola_import_has_ended(run->import);
+}
+
+static bool send_lines(struct import_run *run)
+{
+    char *text;
+
+    while (!interrupt_came() && (text = read_record(run)) != NULL) {
+        if (*text == '\0') {
+            free(text);
+            continue;
+        }
+        if (!send_line(run, text) || !settle_lines(run))
+            return false;
+        if (run->end - run->first == MAX_UNDER_WAY) { /* only where most lines are no entities */
+            fprintf(stderr, "tavola import: more than %d lines in a row are no entities\n", MAX_UNDER_WAY);
+            return false;
+        }
+        progress_show(&run->progress, run->checkpoint.done, run->checkpoint.offset, run->checkpoint.size);
+    }
+    return !ferror(run->input) || report_file(run->path);
+}
+
+/* ---- the end ---- */
+
+static int report_end(struct import_run *run, const struct tavola_error *error)
+{
+    const struct checkpoint *checkpoint = &run->checkpoint;
+    bool failed = error->code != TAVOLA_OK || run->has_failed;
+
+    progress_clear(&run->progress);
+    if (error->code != TAVOLA_OK)
+        api_client_print_failure(error);
+    if (run->reports > MAX_REPORTS)
+        fprintf(stderr, "tavola import: %lld more rejected lines\n", (long long)(run->reports - MAX_REPORTS));
+    fprintf(stderr, "tavola import: %lld imported, %lld rejected, %.0f/s\n", (long long)checkpoint->done,
+        (long long)checkpoint->rejected, progress_rate(&run->progress, checkpoint->done));
+    if ((failed || interrupt_came()) && checkpoint->path[0] && run->is_begun)
+        fprintf(stderr, "tavola import: the same command goes on behind line %lld\n",
+            (long long)checkpoint->line);
+    if (interrupt_came())
+        return INTERRUPT_EXIT;
+    if (failed)
+        return COMMAND_FAILED;
+    return checkpoint->rejected > 0 ? COMMAND_PARTLY : COMMAND_OK;
+}
+
+static int import_lines(struct import_run *run)
+{
+    struct tavola_error error = { .code = TAVOLA_OK };
+    bool complete;
+
+    run->import = tavola_import(run->client.client,
+        &(struct tavola_import_options){ .table = run->table, .rejected = note_rejection, .context = run });
+    progress_init(&run->progress, run->checkpoint.done);
+    complete = send_lines(run);
+    (void)tavola_import_finish(run->import, &error);
+    run->has_failed = !settle_lines(run) || !complete;
+    run->is_begun = run->checkpoint.done + run->checkpoint.rejected > 0;
+    if (run->is_begun && (run->has_failed || error.code != TAVOLA_OK || interrupt_came()))
+        (void)checkpoint_save(&run->checkpoint, true);
+    else
+        checkpoint_remove(&run->checkpoint);
+    tavola_import_free(run->import);
+    return report_end(run, &error);
+}
+
+static int run_import(const struct client_config *config, int argc, char **argv)
+{
+    static struct import_run run = { .arguments.command = "import" };
+    int code = COMMAND_FAILED;
+
+    if (!arguments_read(IMPORT_ARGUMENTS, argc, argv, &run.arguments))
+        return COMMAND_MISUSED;
+    if (run.arguments.count != 2)
+        return command_misused("import", IMPORT_ARGUMENTS);
+    run.table = run.arguments.words[0];
+    run.path = run.arguments.words[1];
+    arena_init(&run.arena);
+    interrupt_catch();
+    run.lines = xcalloc(MAX_UNDER_WAY, sizeof(*run.lines));
+    if (open_input(&run) && api_client_open(&run.client, config))
+        code = api_client_close(&run.client, import_lines(&run));
+    for (; run.first < run.end; run.first++)
+        free(run.lines[run.first % MAX_UNDER_WAY].text);
+    free(run.lines);
+    free(run.header);
+    if (run.input && !run.is_stream)
+        fclose(run.input);
+    if (run.rejected && fclose(run.rejected) != 0)
+        code = COMMAND_FAILED;
+    arena_cleanup(&run.arena);
+    return code;
+}
+
+static void print_forms(FILE *out)
+{
+    fputs("\nA file of JSON lines has an entity on each line, as `tavola entity get` prints it. A CSV file "
+          "has the names "
+          "of its columns\nin its first line, with types: PartitionKey,RowKey,Name,Age:int32. An entity that "
+          "is there is "
+          "replaced.\n\nLines that are no entities, or that the service refuses, go to FILE.rejected, and "
+          "the exit code is "
+          "3. A run that was\ninterrupted goes on where it was: how far it had come is in "
+          "FILE.tavola-import.\n",
+        out);
+}
+
+static const struct command commands[] = {
+    {
+        .words = "import",
+        .arguments = IMPORT_ARGUMENTS,
+        .help = "write the entities of a file of JSON lines or CSV (- is standard input), going on where an "
+                "earlier "
+                "run was interrupted",
+        .examples = "tavola import people people.jsonl\n"
+                    "tavola import people people.csv --rejected wrong.csv\n"
+                    "zcat people.jsonl.gz | tavola import people -\n",
+        .print_more = print_forms,
+        .run = run_import,
+    },
+};
+
+const struct command_group commands_import = { "Many entities in", commands, ARRAY_LEN(commands) };

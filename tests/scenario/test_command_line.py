@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line in people's hands: files in and out of tables, and use that goes wrong."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from tavola_test.case import ServerCase
+from tavola_test.client import entity
+from tavola_test.processes import program, program_environment, run_program
+from tavola_test.waiting import wait_for
+
+MANY = 30000
+PARTLY, INTERRUPTED = 3, 130
+
+
+def people(count):
+    return "".join(json.dumps({"PartitionKey": f"p{n % 10}", "RowKey": f"{n:06}", "Name": f"Person {n}", "Age": n % 100}) + "\n"
+                   for n in range(count))
+
+
+class Files(ServerCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.settings = {"TAVOLA_TARGET": self.stack.target}
+
+    def path(self, name, text=None):
+        path = os.path.join(self.folder.name, name)
+        if text is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return path
+
+    def text(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def run_command(self, *words, code=0, text=""):
+        done = run_program("tavola", *words, settings=self.settings, text=text, seconds=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def begin(self, *words):
+        return subprocess.Popen([program("tavola"), *words], env=program_environment(self.settings), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def count(self, table):
+        return self.client.count_entities(query={"table": table}).count
+
+    def rows(self, name):
+        """The entities of a file of JSON lines, by key, without what the service adds."""
+        read = [json.loads(line) for line in self.text(name).splitlines()]
+        rows = {(one["PartitionKey"], one["RowKey"]): {name: value for name, value in one.items() if name not in ("Timestamp", "odata.etag")}
+                for one in read}
+        self.assertEqual(len(rows), len(read))
+        return rows
+
+    def imported(self, name):
+        """The number of entities that the checkpoint of an import has."""
+        try:
+            return int(self.text(name + ".tavola-import").split()[4])
+        except FileNotFoundError:
+            return 0
+
+    def test_what_is_imported_is_what_is_exported(self):
+        first, second = self.new_table(), self.new_table()
+        given = '{"PartitionKey": "p", "RowKey": "é, \\"1\\"", "Big@odata.type": "Edm.Int64", "Big": "9007199254740993", "Empty": ""}\n' \
+                '{"PartitionKey": "p", "RowKey": "2", "Share": 0.5, "Born@odata.type": "Edm.DateTime", "Born": "1815-12-10T00:00:00Z", ' \
+                '"Note": "two\\nlines"}\n'
+        self.run_command("import", first, self.path("in.jsonl", given))
+        self.run_command("export", first, "--output", self.path("out.csv"))
+        self.assertEqual(self.text("out.csv").splitlines()[0].split(",")[:2], ["PartitionKey", "RowKey"])
+        self.run_command("import", second, self.path("out.csv"))
+        self.run_command("export", second, "--output", self.path("out.jsonl"))
+        self.assertEqual(self.rows("out.jsonl"), self.rows("in.jsonl"))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.jsonl", "out.csv", "out.jsonl"])
+
+    def test_rejected_lines_go_to_a_file(self):
+        table = self.new_table()
+        given = "PartitionKey,RowKey,Age:int32\na,1,5\na,2,x\na/b,3,1\nb,4\na,5,\na,6,\"7\n"
+        done = self.run_command("import", table, self.path("in.csv", given), code=PARTLY)
+        self.assertEqual(self.text("in.csv.rejected"), "PartitionKey,RowKey,Age:int32\na,2,x\na/b,3,1\nb,4\na,6,\"7\n")
+        self.assertIn("line 3: INVALID_INPUT: Age: the value is no Edm.Int32", done.stderr)
+        self.assertIn("line 5: the line has 2 cells, the first line 3", done.stderr)
+        self.assertIn("line 7: the line has a quote that is not closed", done.stderr)
+        self.assertIn("2 imported, 4 rejected", done.stderr)
+        self.assertEqual(self.count(table), 2)
+        self.run_command("import", table, "-", text='{"PartitionKey": "p"\n{"PartitionKey": "p", "RowKey": "1"}\n', code=PARTLY)
+        self.assertEqual(self.count(table), 3)
+
+    def test_an_interrupted_import_goes_on_without_loss(self):
+        """Killed at once, and stopped by Ctrl-C: the rejected line is told once."""
+        wrong = "no entity\n"
+        for number, sent in enumerate((signal.SIGKILL, signal.SIGINT)):
+            with self.subTest(sent):
+                table, name = self.new_table(), f"in{number}.jsonl"
+                path = self.path(name, wrong + people(MANY))
+                running = self.begin("import", table, path)
+                wait_for("a checkpoint", lambda name=name: self.imported(name) > 0)
+                running.send_signal(sent)
+                _, said = running.communicate()
+                self.assertEqual(running.returncode, -9 if sent == signal.SIGKILL else INTERRUPTED, said)
+                if sent == signal.SIGINT:
+                    self.assertIn("the same command goes on behind line", said)
+                    self.assertLess(self.count(table), MANY)
+                again = self.run_command("import", table, path, code=PARTLY)
+                self.assertIn("going on behind line", again.stderr)
+                self.assertIn(f"{MANY} imported, 1 rejected", again.stderr)
+                self.assertEqual(self.count(table), MANY)
+                self.assertEqual(self.text(name + ".rejected"), wrong)
+                self.assertFalse(os.path.exists(path + ".tavola-import"))
+
+    def test_an_interrupted_export_goes_on_without_loss_or_doubles(self):
+        table, given = self.new_table(), self.path("in.jsonl", people(MANY))
+        self.run_command("import", table, given)
+        running = self.begin("export", table, "--output", self.path("out.jsonl"))
+        wait_for("a checkpoint", lambda: os.path.exists(self.path("out.jsonl.tavola-export")))
+        running.kill()
+        running.communicate()
+        with open(self.path("out.jsonl"), "a", encoding="utf-8") as file:
+            file.write("half a li")
+        self.run_command("export", table, "--output", self.path("out.jsonl"))
+        self.assertEqual(self.rows("out.jsonl"), self.rows("in.jsonl"))
+
+    def test_a_full_disk_is_said(self):
+        table = self.new_table()
+        self.client.insert_entity(table=table, entity=entity("p", "r"))
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for words in (["export", table], ["entity", "query", table]):
+                done = subprocess.run([program("tavola"), *words], env=program_environment(self.settings), stdout=full,
+                                      stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr.count("No space left on device")), (1, 1), done.stderr)
+        done = self.run_command("export", table, "--output", "/dev/full", code=1)
+        self.assertIn("/dev/full: No space left on device", done.stderr)
+
+    def test_a_closed_pipe_ends_the_command(self):
+        table = self.new_table()
+        self.run_command("import", table, self.path("in.jsonl", people(5000)))
+        running = self.begin("export", table)
+        self.assertTrue(running.stdout.readline())
+        running.stdout.close()
+        self.assertEqual(running.wait(timeout=60), -signal.SIGPIPE)
+        self.assertEqual(running.stderr.read(), "")
+        running.stderr.close()
+
+    def test_wrong_words(self):
+        self.assertIn('there is no option "--csw"; did you mean "--csv"?', self.run_command("import", "t", "f", "--csw", code=2).stderr)
+        self.assertIn("--output needs a value", self.run_command("export", "t", "--output", code=2).stderr)
+        self.assertIn("usage: tavola import TABLE FILE", self.run_command("import", "t", code=2).stderr)
+        self.assertIn("/none: No such file", self.run_command("import", "t", "/none", code=1).stderr)
+        wrong = self.run_command("import", "nosuch", self.path("in.jsonl", people(1)), code=1).stderr
+        self.assertIn("NOT_FOUND / TABLE_NOT_FOUND", wrong)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.jsonl"])
+
+    def test_progress_is_shown_on_a_terminal_of_40_columns(self):
+        table = self.new_table()
+        leader, follower = pty.openpty()
+        done = subprocess.run([program("tavola"), "import", table, self.path("in.jsonl", people(MANY))],
+                              env=program_environment(self.settings), stderr=follower, check=False)
+        os.close(follower)
+        shown = os.read(leader, 100000).decode()
+        os.close(leader)
+        self.assertEqual(done.returncode, 0, shown)
+        self.assertRegex(shown, r"\r\d+, \d+/s, \d+ %, \d+ s left")
+        for line in shown.split("imported")[0].split("\r"):
+            self.assertLess(len(line.rstrip("\n")), 40)
+
+
+class NoServer(unittest.TestCase):
+    def test_each_command_says_that_there_is_none(self):
+        for words in (["export", "t"], ["entity", "get", "t", "p", "r"], ["watch", "t"], ["queue", "list"]):
+            with self.subTest(words):
+                done = run_program("tavola", *words, settings={"TAVOLA_TARGET": "unix:/nowhere"})
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("is a server there? Its address is that of --target, or of TAVOLA_TARGET.", done.stderr)
