@@ -5,6 +5,7 @@
 #include "client/lib/retry.h"
 
 #include "base/macros.h"
+#include "client/harmless_methods.h"
 
 enum {
     FIRST_DELAY_MS = 100,
@@ -14,38 +15,10 @@ enum {
     SUCCESS_TENTHS = 1,
 };
 
-static const char *const harmless[] = {
-    "/tavola.v1.TableService/GetTable",
-    "/tavola.v1.TableService/ListTables",
-    "/tavola.v1.TableService/GetAccountUsage",
-    "/tavola.v1.EntityService/GetEntity",
-    "/tavola.v1.EntityService/BatchGetEntities",
-    "/tavola.v1.EntityService/QueryEntities",
-    "/tavola.v1.EntityService/CountEntities",
-    "/tavola.v1.EntityService/ExplainQuery",
-    "/tavola.v1.IndexService/GetIndex",
-    "/tavola.v1.IndexService/ListIndexes",
-    "/tavola.v1.IndexService/LookupIndex",
-    "/tavola.v1.IndexService/GetIndexReport",
-    "/tavola.v1.IndexService/AdviseIndexes",
-    "/tavola.v1.TransactionService/SubmitTransaction",
-    "/tavola.v1.TransactionService/GetTransaction",
-    "/tavola.v1.TransactionService/ListTransactions",
-    "/tavola.v1.TransactionService/WaitTransaction",
-    "/tavola.v1.TransactionService/CancelTransaction",
-    "/tavola.v1.OperationService/GetOperation",
-    "/tavola.v1.OperationService/ListOperations",
-    "/tavola.v1.OperationService/WaitOperation",
-    "/tavola.v1.OperationService/ControlOperation",
-    "/tavola.v1.AdminService/ListDeadLetters",
-    "/tavola.v1.AdminService/ListHotPartitions",
-    "/tavola.v1.AdminService/ListAuditRecords",
-};
-
 bool retry_is_harmless(struct str path)
 {
-    for (size_t i = 0; i < ARRAY_LEN(harmless); i++)
-        if (str_equal(path, str_of(harmless[i])))
+    for (size_t i = 0; i < ARRAY_LEN(harmless_methods); i++)
+        if (str_equal(path, str_of(harmless_methods[i])))
             return true;
     return false;
 }
