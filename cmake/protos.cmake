@@ -72,3 +72,10 @@ if(TAVOLA_SANITIZE)
 endif()
 target_include_directories(tavola_proto SYSTEM PUBLIC ${proto_out})
 target_link_libraries(tavola_proto PUBLIC PkgConfig::PROTOBUF_C)
+
+# The reference of the API as a page, made of the protos' comments: cmake --build build --target api_reference.
+add_custom_target(api_reference
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs
+    COMMAND /usr/bin/python3 -B ${CMAKE_SOURCE_DIR}/cmake/api_reference.py ${CMAKE_SOURCE_DIR}/api ${CMAKE_BINARY_DIR}/docs/api.md
+    COMMENT "build/docs/api.md"
+    VERBATIM)
