@@ -264,6 +264,7 @@ START_TEST(an_index_finds_what_was_just_written)
     struct tavola_entity *entity = a_person("z", 9);
     struct tavola_written written;
     const struct tavola_value ada[] = { TAVOLA_TEXT("Ada") };
+    char *reply = NULL;
     struct tavola_lookup lookup = {
         .index = index.name, .equals = ada, .equals_count = 1, .consistency_token = written.consistency_token
     };
@@ -277,7 +278,8 @@ START_TEST(an_index_finds_what_was_just_written)
     lookup.keys_only = _i == 1;
     lookup.page_size = 2;
     ck_assert_int_eq(count_rows(tavola_lookup(client, &lookup)), 4);
-    OK(tavola_call_json(client, "DropIndex", "{\"name\": \"ByNameAndAge\"}", &(char *){ NULL }, &error));
+    OK(tavola_call_json(client, "DropIndex", "{\"name\": \"ByNameAndAge\"}", &reply, &error));
+    tavola_free(reply);
     tavola_entity_free(entity);
 }
 END_TEST
