@@ -11,8 +11,8 @@
 #include "domain/ticks.h"
 
 /*
- * What a message may become in memory: a message of elements of two bytes each would grow to fifty times its size, and reading
- * it would take longer than refusing it. One of small properties grows to about twelve times.
+ * What a message may become in memory: a message of elements of two bytes each would grow to fifty times its size, and
+ * reading it would take longer than refusing it. One of small properties grows to about twelve times.
  */
 enum { MAX_GROWTH = 2, MIN_ROOM = 8 * 1024 * 1024 };
 

@@ -31,8 +31,8 @@ static inline ProtobufCBinaryData codec_bytes(struct str text)
 }
 
 /*
- * Read a message into the arena. NULL if the bytes are not a well-formed message of the type, or if the message in memory would
- * take more than 8 MiB and more than twice its encoded size, because of many small elements.
+ * Read a message into the arena. NULL if the bytes are not a well-formed message of the type, or if the message in
+ * memory would take more than 8 MiB and more than twice its encoded size, because of many small elements.
  */
 ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena);
 

@@ -32,8 +32,8 @@ MUST_USE enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequ
     struct arena *arena, struct operation_write *out, struct error *err);
 
 /*
- * The same for writes that were decoded in another way, 1 to LIMIT_BATCH_OPERATIONS of them: of one partition, each entity
- * once. arena: for sorting them.
+ * The same for writes that were decoded in another way, 1 to LIMIT_BATCH_OPERATIONS of them: of one partition, each
+ * entity once. arena: for sorting them.
  */
 MUST_USE enum status codec_write_group(
     struct write *writes, size_t count, struct arena *arena, struct operation_write *out, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * condition.h - condition variables whose deadlines are times of clock_monotonic_us, so that a change of the system's clock
- * neither ends nor extends a wait.
+ * condition.h - condition variables whose deadlines are times of clock_monotonic_us, so that a change of the system's
+ * clock neither ends nor extends a wait.
  */
 #ifndef BASE_CONDITION_H
 #define BASE_CONDITION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digits.c - written by hand rather than with strtoll and snprintf: views have no NUL, callers' texts are no C strings, and
- * every entity of a page has an ETag in hexadecimal.
+ * digits.c - written by hand rather than with strtoll and snprintf: views have no NUL, callers' texts are no C strings,
+ * and every entity of a page has an ETag in hexadecimal.
  */
 #include "base/digits.h"
 

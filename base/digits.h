@@ -2,8 +2,8 @@
 /*
  * digits.h - numbers and bytes written in decimal or hexadecimal digits.
  *
- * Only ASCII digits are read, in no locale; no reader skips spaces or accepts a '+'. Every reader leaves its outputs untouched
- * when it returns false.
+ * Only ASCII digits are read, in no locale; no reader skips spaces or accepts a '+'. Every reader leaves its outputs
+ * untouched when it returns false.
  */
 #ifndef BASE_DIGITS_H
 #define BASE_DIGITS_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fair_shares.h - a capacity that accounts share without reservations: an account that is alone may hold all of it, and an
- * account that comes while others hold much still gets a share.
+ * fair_shares.h - a capacity that accounts share without reservations: an account that is alone may hold all of it, and
+ * an account that comes while others hold much still gets a share.
  *
- * An account may hold at most what is left of twice the capacity. Alone it may hold the whole capacity; if it and k other
- * accounts want as much as they can get, each holds 2 * capacity / (k + 2). So a new account always gets a share as large
- * as any other's, and together all hold less than 2 * capacity. No account is configured, and no share is taken away.
+ * An account may hold at most what is left of twice the capacity. Alone it may hold the whole capacity; if it and k
+ * other accounts want as much as they can get, each holds 2 * capacity / (k + 2). So a new account always gets a share
+ * as large as any other's, and together all hold less than 2 * capacity. No account is configured, and no share is
+ * taken away.
  *
  * Accounts are counted in slots by a hash that is secret to the process. Two accounts in one slot share its share.
  *

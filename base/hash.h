@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - FNV-1a, 64 bits: spreads short names over slots. It is stable for ever (buckets of stored rows come from it), and
- * it is not secret: an attacker can make two names with one hash.
+ * hash.h - FNV-1a, 64 bits: spreads short names over slots. It is stable for ever (buckets of stored rows come from
+ * it), and it is not secret: an attacker can make two names with one hash.
  *
  * domain/digest.h is the one for contents: faster for long texts.
  */

@@ -14,7 +14,7 @@
 #define CUT_MARK "..."
 enum { RESERVED_BYTES = sizeof(CUT_MARK) + 2, NUMBER_BYTES = 24 };
 
-/* What stands around the parts of a line. */
+/* The text before, between and after the parts of a line. */
 struct form {
     const char *begin, *end;
     const char *separator; /* of fields */

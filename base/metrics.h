@@ -27,8 +27,8 @@ enum { METRICS_BOUNDS = 14, METRICS_SLOTS = METRICS_BOUNDS + 2 };
 void metrics_observe_us(struct counters *counters, size_t first, int64_t duration_us);
 
 /*
- * The time that this share of the observed durations did not exceed, estimated within its slot; counts: per bound, and one for what
- * is longer, for which the last bound is returned. -1: nothing was observed.
+ * The time that this share of the observed durations did not exceed, estimated within its slot; counts: per bound, and
+ * one for what is longer, for which the last bound is returned. -1: nothing was observed.
  */
 int64_t metrics_quantile_us(const uint64_t counts[METRICS_BOUNDS + 1], double share);
 

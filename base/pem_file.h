@@ -27,7 +27,7 @@ MUST_USE enum status pem_file_open(const char *path, struct pem_file *out, struc
 /* Forget the content. Accepts a zeroed one. */
 void pem_file_cleanup(struct pem_file *file);
 
-/* Whether another file is at the path by now. A file that is missing is on its way: false. */
+/* Whether the path now names another file. false also if there is no file: it is being replaced. */
 bool pem_file_has_changed(const struct pem_file *file);
 
 #endif

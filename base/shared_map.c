@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared_map.c - treaps with counted references: a node's priority is random, and no child has a higher one, which keeps
- * the tree flat whatever the order of the changes.
+ * shared_map.c - treaps with counted references: a node's priority is random, and no child has a higher one, which
+ * keeps the tree flat whatever the order of the changes.
  *
  * Functions that change a tree take over the reference to the node they get, and return one to the node that stands in
  * its place. A node to which there is one reference is changed where it is.

@@ -20,12 +20,15 @@ struct shared_map {
     struct shared_map_node *root;
 };
 
-/* What the items of a map are. */
+/* The functions that a map needs of its items. */
 struct shared_map_type {
     /* Where the key stands: before (negative), at (0) or behind (positive) the item. */
     int (*order)(const void *key, const void *item);
 
-    /* Another node holds the item; one holds it no more. Both NULL: the items outlive every map with them. */
+    /*
+     * Called when one more node holds the item, and when one node less does. Both NULL: the items outlive every map
+     * with them.
+     */
     void (*retain)(void *item);
     void (*release)(void *item);
 };

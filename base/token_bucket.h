@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token_bucket.h - a rate with a burst. The bucket is stored as the time at which it is full again, so it needs no refilling.
+ * token_bucket.h - a rate with a burst. The bucket is stored as the time at which it is full again, so it needs no
+ * refilling.
  *
- * All times are in one unit, which the owner chooses. What is drawn is given as the time in which the bucket gets it back:
- * at a rate of R per second n tokens cost n / R seconds. A bucket that is not empty may be overdrawn; then nothing can be
- * drawn until the debt is paid off.
+ * All times are in one unit, which the owner chooses. What is drawn is given as the time in which the bucket gets it
+ * back: at a rate of R per second n tokens cost n / R seconds. A bucket that is not empty may be overdrawn; then
+ * nothing can be drawn until the debt is paid off.
  *
  * Not safe for several threads: the owner has a lock.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_form.c - see the header. A message is written behind the room that its length is going to take: the length is known
- * only afterwards, and moving a few bytes is cheaper than a second buffer.
+ * wire_form.c - see the header. A message is written behind the room that its length is going to take: the length is
+ * known only afterwards, and moving a few bytes is cheaper than a second buffer.
  */
 #include "base/wire_form.h"
 

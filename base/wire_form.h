@@ -8,9 +8,9 @@
  *     };
  *     static const struct wire_form point_form = WIRE_FORM(point_fields, struct point);
  *
- * The form is a message of the protobuf wire format. Fields are written in the order of the table, so equal structs have
- * equal bytes. A field's number and type never change, because rows with it are stored; a new field is optional, so that
- * structs without it keep their bytes.
+ * The form is a message of the protobuf wire format. Fields are written in the order of the table, so equal structs
+ * have equal bytes. A field's number and type never change, because rows with it are stored; a new field is optional,
+ * so that structs without it keep their bytes.
  */
 #ifndef BASE_WIRE_FORM_H
 #define BASE_WIRE_FORM_H
@@ -100,9 +100,9 @@ void wire_form_write(struct buf *out, const struct wire_form *form, const void *
 bool wire_form_read(struct str bytes, const struct wire_form *form, struct arena *arena, void *item);
 
 /*
- * The packed form: the values in the order of the table without numbers, texts with their length before them. Every field
- * is there, so the table of a packed form can never change; it has no MESSAGE, MESSAGES and TEXTS. Reading takes one
- * struct from the front of *rest.
+ * The packed form: the values in the order of the table without numbers, texts with their length before them. Every
+ * field is there, so the table of a packed form can never change; it has no MESSAGE, MESSAGES and TEXTS. Reading takes
+ * one struct from the front of *rest.
  */
 void wire_form_write_packed(struct buf *out, const struct wire_form *form, const void *item);
 bool wire_form_read_packed(struct str *rest, const struct wire_form *form, void *item);

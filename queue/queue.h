@@ -31,7 +31,7 @@ struct queue_options {
     struct redis_access redis;
     const char *consumer; /* this worker's name; NULL for publishers */
     int shards;           /* see queue_set_shards */
-    int64_t max_messages; /* a stream with as many messages takes no more */
+    int64_t max_messages; /* a stream with this number of messages accepts no further ones */
 };
 
 struct queue_message {

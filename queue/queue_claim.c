@@ -18,7 +18,7 @@ enum { CONSUMER_IDLE_MS = 3600 * 1000 }; /* a consumer without entries that is s
 
 static const int64_t forget_every_us = INT64_C(600) * 1000 * 1000;
 
-/* What a claim has collected so far. */
+/* The messages that a claim has collected so far. */
 struct claimed {
     struct queue *queue;
     struct arena *arena;

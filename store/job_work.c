@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_work.c - carrying on long-running operations, a chunk at a time: which kinds there are, and what becomes of one that fails.
+ * job_work.c - carrying on long-running operations, a chunk at a time: which kinds there are, and what becomes of one
+ * that fails.
  *
  * Any worker may do any chunk, twice or late: chunks are harmless to repeat, and the operation's row decides whose
  * progress counts. The row also names the worker that works on it, so that this happens seldom. Drops and purges need
@@ -56,7 +57,10 @@ static enum status work_on(struct job *job, struct error *err)
         STR_ARG(job->kind));
 }
 
-/* What the operation's caller may see. The database's words may name hosts, roles and rows; its own log has them. */
+/*
+ * The reason of a failure as callers may see it. A message of the database may name hosts, roles and rows: only the
+ * database's log has it.
+ */
 static struct str reason_to_store(struct job *job, const struct error *err)
 {
     if (!err->sqlstate[0])

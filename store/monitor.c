@@ -19,7 +19,7 @@
 enum {
     LOOK_US = 500000,        /* between two looks at the database */
     ACCESS_LOOK_US = 100000, /* between two reads of the accounts on request */
-    /* Of each wait of a look: that the database stands still is told within two seconds. */
+    /* Limit of each wait of a look, so that a database that stands still is reported within two seconds. */
     LOOK_LIMIT_US = 1300000,
 };
 
@@ -177,7 +177,7 @@ static void watch_database(struct monitor *monitor)
     end_access_look(monitor, began_us);
 }
 
-/* What store_look_at_access asks for; whether the database is back is for watch_database to say. */
+/* A look that store_look_at_access has asked for. It does not report the database as available: watch_database does. */
 static void watch_access(struct monitor *monitor)
 {
     struct error err = { 0 };

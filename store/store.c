@@ -313,7 +313,7 @@ void store_close(struct store *store)
     monitor_stop(store->monitor);
     pthread_join(store->waits, NULL);
     release_waiters(store, WAITERS_ALL);
-    for (int i = LANE_COUNT - 1; i >= 0; i--) /* a lane goes before that which it gives way to */
+    for (int i = LANE_COUNT - 1; i >= 0; i--) /* a lane is stopped before the lanes to which it gives way */
         lane_stop(store->lanes[i]);
     session_cleanup(&store->waits_session);
     waiters_cleanup(&store->waiters);

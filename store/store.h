@@ -10,7 +10,7 @@
  *
  * Overload: a lane that is full refuses with STATUS_LIMIT / SERVER_BUSY at once. No database: operations
  * are refused with STATUS_UNAVAILABLE / STORE_UNAVAILABLE after a short wait; nothing happened. A commit
- * whose answer was lost is resolved through its marker (guard G6) and answered as what it was, or as
+ * whose answer was lost is resolved through its marker (guard G6) and answered with the outcome it had, or as
  * STATUS_MAYBE_DONE / OUTCOME_UNKNOWN.
  */
 #ifndef STORE_STORE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scrubber.h - one thread per worker that verifies all indexes, a chunk at a time, and rests between the chunks so that it
- * takes TAVOLA_SCRUB_SHARE of the time. Only the holder of bucket range 0 does it.
+ * scrubber.h - one thread per worker that verifies all indexes, a chunk at a time, and rests between the chunks so that
+ * it takes TAVOLA_SCRUB_SHARE of the time. Only the holder of bucket range 0 does it.
  */
 #ifndef WORKERS_SCRUBBER_H
 #define WORKERS_SCRUBBER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entity_json.c - see the header. Each property becomes a map entry {1: name, 2: Value} as a request would carry it, and
- * property_list_parse judges them all.
+ * entity_json.c - see the header. Each property becomes a map entry {1: name, 2: Value} as a request would carry it,
+ * and property_list_parse judges them all.
  */
 #include "api/json/entity_json.h"
 
@@ -273,7 +273,8 @@ static size_t token_bytes(struct str text, size_t at)
 }
 
 /*
- * The text with an exponent behind each whole number beyond 64 bits, which the reader would refuse: such numbers are doubles.
+ * The text with an exponent behind each whole number beyond 64 bits, which the reader would refuse: such numbers are
+ * doubles.
  */
 static struct str mark_large_numbers(struct str text, struct arena *arena)
 {

@@ -4,8 +4,8 @@
  *
  *   {"PartitionKey": "sales", "RowKey": "1", "Age": 36, "Id@odata.type": "Edm.Guid", "Id": "0f...", "Share": 0.5}
  *
- * Without an annotation a string is Edm.String, true and false Edm.Boolean, an integer of 32 bits Edm.Int32, any other number
- * Edm.Double. With one, a value may also be text; Edm.Int64 keeps all of its digits only as text.
+ * Without an annotation a string is Edm.String, true and false Edm.Boolean, an integer of 32 bits Edm.Int32, any other
+ * number Edm.Double. With one, a value may also be text; Edm.Int64 keeps all of its digits only as text.
  */
 #ifndef API_JSON_ENTITY_JSON_H
 #define API_JSON_ENTITY_JSON_H
@@ -15,11 +15,12 @@
 #include "domain/properties/datetime.h"
 
 /*
- * Read an entity: its key and its properties, in the arena. Timestamp, null, members that begin with "odata." and annotations
- * without a value are ignored.
+ * Read an entity: its key and its properties, in the arena. Timestamp, null, members that begin with "odata." and
+ * annotations without a value are ignored.
  *
  * STATUS_INVALID  INVALID_INPUT: no JSON object, a value that is not of its type, a type that does not exist;
- *                 DUPLICATE_PROPERTIES_SPECIFIED: a member is there twice; PROPERTIES_NEED_VALUE: no PartitionKey or RowKey;
+ *                 DUPLICATE_PROPERTIES_SPECIFIED: a member occurs twice;
+ *                 PROPERTIES_NEED_VALUE: no PartitionKey or RowKey;
  *                 what entity_key_parse and property_list_parse refuse
  */
 MUST_USE enum status entity_json_read(
@@ -37,8 +38,8 @@ MUST_USE enum status entity_json_read_member(
     struct str text, const char *name, struct arena *arena, struct str *out, struct error *err);
 
 /*
- * Read a value of a type from text. type: "int32", "Int32" or "Edm.Int32"; "string", "boolean", "int64", "double", "datetime",
- * "guid", "binary" (base64). Appends the property to the slices that property_list_parse takes.
+ * Read a value of a type from text. type: "int32", "Int32" or "Edm.Int32"; "string", "boolean", "int64", "double",
+ * "datetime", "guid", "binary" (base64). Appends the property to the slices that property_list_parse takes.
  *
  * STATUS_INVALID  INVALID_INPUT, as above
  */

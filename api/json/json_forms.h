@@ -11,7 +11,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* google.protobuf.Timestamp: "2026-11-22T18:30:00.123Z", with 0, 3, 6 or 9 digits. false: outside the years 1 to 9999. */
+/*
+ * google.protobuf.Timestamp: "2026-11-22T18:30:00.123Z", with 0, 3, 6 or 9 digits. false: outside the years 1 to 9999.
+ */
 MUST_USE bool json_forms_write_timestamp(struct buf *out, int64_t seconds, int32_t nanos);
 MUST_USE bool json_forms_read_timestamp(struct str text, int64_t *seconds, int32_t *nanos);
 

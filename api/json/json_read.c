@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_read.c - see the header. The text is parsed by Jansson, which keeps whole numbers and others apart, reads doubles exactly,
- * refuses a name that stands twice, and bounds the depth; then each value is written in the wire format.
+ * json_read.c - see the header. The text is parsed by Jansson, which keeps whole numbers and others apart, reads
+ * doubles exactly, refuses a name that stands twice, and bounds the depth; then each value is written in the wire
+ * format.
  */
 #include "api/json/json_read.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_write.c - see the header. The bytes are read once for each field that the message declares, because the occurrences of
- * a field need not lie together: messages have few fields.
+ * json_write.c - see the header. The bytes are read once for each field that the message declares, because the
+ * occurrences of a field need not lie together: messages have few fields.
  */
 #include "api/json/json_write.h"
 

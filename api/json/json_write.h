@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_write.h - messages as protobuf's JSON mapping writes them (https://protobuf.dev/programming-guides/json): names in
- * lowerCamelCase, 64-bit integers and not-finite numbers as text, bytes in base64, enums by name, fields that have their
- * default value left out.
+ * json_write.h - messages as protobuf's JSON mapping writes them (https://protobuf.dev/programming-guides/json): names
+ * in lowerCamelCase, 64-bit integers and not-finite numbers as text, bytes in base64, enums by name, fields that have
+ * their default value left out.
  */
 #ifndef API_JSON_JSON_WRITE_H
 #define API_JSON_JSON_WRITE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema.c - see the header. Descriptors are walked as wire fields, as reflection does: first everything is counted, then
- * read into arrays, then the arrays are sorted and names become pointers.
+ * schema.c - see the header. Descriptors are walked as wire fields, as reflection does: first everything is counted,
+ * then read into arrays, then the arrays are sorted and names become pointers.
  */
 #include "api/json/schema.h"
 

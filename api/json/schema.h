@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema.h - the messages, enums and methods of the API as its .proto files declare them, read from the descriptors that
- * reflection serves. The generated code is made from derived files, in which text is bytes and maps are lists: JSON needs
- * to know them apart.
+ * schema.h - the messages, enums and methods of the API as its .proto files declare them, read from the descriptors
+ * that reflection serves. The generated code is made from derived files, in which text is bytes and maps are lists:
+ * JSON needs to know them apart.
  */
 #ifndef API_JSON_SCHEMA_H
 #define API_JSON_SCHEMA_H

@@ -254,7 +254,9 @@ static enum operation_scope scope_of(const struct operation *operation)
     return operation_kind_facts(operation->kind)->scope;
 }
 
-/* What an account signature must have for a scope: one of the resources, and one of the permissions if any are named. */
+/*
+ * What an account signature must have for a scope: one of the resources, and one of the permissions if any are named.
+ */
 struct account_needs {
     unsigned resources;
     unsigned permissions;

@@ -2,8 +2,9 @@
 /*
  * account_usage.h - what an account holds and may hold, and whether it may have more.
  *
- * Pure. Usage is as of the last count (store/background/usage_count.h), so an account gets past a quota by what it writes between
- * two counts, and is refused until the next count has seen what it deleted. An account at or past a quota:
+ * Pure. Usage is as of the last count (store/background/usage_count.h), so an account gets past a quota by what it
+ * writes between two counts, and is refused until the next count has seen what it deleted. An account at or past a
+ * quota:
  *
  *                                        entities used up             bytes used up
  *   insert, upsert, a step of these      refused                      refused
@@ -11,8 +12,9 @@
  *   a move, a delete, DeleteRange        taken                        taken
  *   create or replace an index           taken                        refused: its entries need room
  *
- * A batch, a chunk of an import and a transaction are refused as a whole if one of their operations is. Entries of indexes that
- * a taken write has made are written whatever the quota says, and a transaction that was taken is carried to its end.
+ * A batch, a chunk of an import and a transaction are refused as a whole if one of their operations is. Entries of
+ * indexes that a taken write has made are written whatever the quota says, and a transaction that was taken is carried
+ * to its end.
  */
 #ifndef DOMAIN_ACCESS_ACCOUNT_USAGE_H
 #define DOMAIN_ACCESS_ACCOUNT_USAGE_H

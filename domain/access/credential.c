@@ -57,7 +57,7 @@ static enum status refuse_field(const char *what, struct error *err)
     return reason_set(err, REASON_INVALID_INPUT, "%s", what);
 }
 
-/* A bound that no key can be is a mistake of the signer, who would believe that it opens or hides something. */
+/* A bound that is not a possible key is a mistake of the signer: it would neither allow nor exclude any entity. */
 static enum status check_bound(const char *which, const struct entity_key *bound, struct error *err)
 {
     struct entity_key ignored;

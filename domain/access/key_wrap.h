@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_wrap.h - account keys as they are stored: in clear, or encrypted ("wrapped") with a wrapping key that is not in the
- * database.
+ * key_wrap.h - account keys as they are stored: in clear, or encrypted ("wrapped") with a wrapping key that is not in
+ * the database.
  *
- * Pure. A wrapped key is bound to the name of its account, so that it is of no use in another account's row. It names the
- * wrapping key with which it was made; a program has up to MAX_WRAPPING_KEYS, of which the first wraps and all unwrap: so a wrapping
- * key is replaced without a gap.
+ * Pure. A wrapped key is bound to the name of its account, so that it is of no use in another account's row. It names
+ * the wrapping key with which it was made; a program has up to MAX_WRAPPING_KEYS, of which the first wraps and all
+ * unwrap: so a wrapping key is replaced without a gap.
  *
  *   clear    the 32 bytes of the key
  *   wrapped  version 1, id of the wrapping key (8 bytes), nonce (12), the key encrypted with AES-256-GCM (32), tag (16)
@@ -29,7 +29,7 @@ enum {
 
 struct wrapping_key {
     uint8_t bytes[WRAPPING_KEY_BYTES];
-    uint8_t id[WRAPPING_ID_BYTES]; /* from a hash of the key, which it does not tell */
+    uint8_t id[WRAPPING_ID_BYTES]; /* computed from a hash of the key; the key cannot be found from it */
 };
 
 /* count 0: account keys are stored in clear. */

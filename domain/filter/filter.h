@@ -45,8 +45,8 @@ bool filter_asks_keys_only(const struct filter *filter);
 bool filter_matches(const struct filter *filter, const struct entity *entity);
 
 /*
- * The bytes that the filter's searches for a text within a text look through in one entity, at most: what a test of this
- * entity costs beyond reading it.
+ * The bytes that the filter's searches for a text within a text look through in one entity, at most: what a test of
+ * this entity costs beyond reading it.
  */
 int64_t filter_searched_bytes(const struct filter *filter, const struct entity *entity);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_advice.c - see the header. If the partition is bound, the entries go where the readers already are; otherwise the values that
- * are equal become the partition key, and the first range the row key.
+ * index_advice.c - see the header. If the partition is bound, the entries go where the readers already are; otherwise
+ * the values that are equal become the partition key, and the first range the row key.
  */
 #include "domain/indexes/index_advice.h"
 

@@ -34,9 +34,9 @@ struct index_advices {
 };
 
 /*
- * The advice for a table. catalogue: the table's, for names that are taken. Queries by key are left alone, as are those by which
- * no index finds (nothing is equal, or only Timestamp), and those that return a tenth of the rows they examine or more. In the
- * arena.
+ * The advice for a table. catalogue: the table's, for names that are taken. Queries by key are left alone, as are those
+ * by which no index finds (nothing is equal, or only Timestamp), and those that return a tenth of the rows they examine
+ * or more. In the arena.
  */
 struct index_advices index_advice_make(const struct catalogue *catalogue, const struct table *table,
     const struct shape_sketch *sketch, struct arena *arena);

@@ -16,9 +16,9 @@
 struct str index_codec_encode(const struct index *index, struct arena *arena);
 
 /*
- * Fill name, source_name, shape, place, both keys, projection, filter, consistency and on_violation; everything else of out is
- * left as it is. Strings borrow bytes; the filter lies in the arena, compiled. false: these are not bytes we wrote; out is
- * then undefined.
+ * Fill name, source_name, shape, place, both keys, projection, filter, consistency and on_violation; everything else of
+ * out is left as it is. Strings borrow bytes; the filter lies in the arena, compiled. false: these are not bytes we
+ * wrote; out is then undefined.
  */
 bool index_codec_decode(struct str bytes, struct arena *arena, struct index *out);
 

@@ -37,7 +37,7 @@ void index_entry_expires(struct index_entry *entry, int64_t expires);
 enum projection_result {
     PROJECTED,           /* one entry */
     PROJECTED_NOTHING,   /* the index's filter does not match, or a property of the key is missing or null */
-    PROJECTED_VIOLATION, /* the entity cannot have its entry: *why says so (a literal) */
+    PROJECTED_VIOLATION, /* the entity cannot have its entry: *why has the reason (a literal) */
 };
 
 /*
@@ -62,8 +62,9 @@ int64_t index_plan_home_table(const struct index *index);
 int16_t index_plan_bucket(const struct table *table, struct str partition);
 
 /*
- * The entry of a live entity, of which key, timestamp and properties are read; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in
- * the arena, names the properties that are to blame, their types and what is wanted, but no values; why may be NULL.
+ * The entry of a live entity, of which key, timestamp and properties are read; out (in the arena, and borrowing
+ * nothing) and why are set as the result says. *why, in the arena, names the properties that are to blame, their types
+ * and what is wanted, but no values; why may be NULL.
  *
  * An entry in the same partition has the source's partition key as it is; other keys are made of encoded
  * parts. Its properties are the source's two keys and the projected records, byte by byte; a list entry has
@@ -88,7 +89,7 @@ bool index_plan_find_value(
 bool index_plan_violates(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena, const char **why);
 
-/* What a write that takes a source key from `before` to `after` does to its entry in one index. */
+/* The change of the entry in one index when a write takes the source from `before` to `after`. */
 struct index_change {
     enum projection_result was, is;
     struct entity_key old, new; /* of the entry before, if it was PROJECTED, and after, if it is */
@@ -99,8 +100,8 @@ struct index_change index_plan_change(const struct index *index, const struct en
     const struct row_state *before, const struct row_state *after, struct arena *arena);
 
 /*
- * Whether an intent must follow that write: its entry changes, and the write does not bring it along. A state in which the entity cannot have its entry always asks for an intent, so that the
- * violation is noted, or resolved.
+ * Whether an intent must follow that write: its entry changes, and the write does not bring it along. A state in which
+ * the entity cannot have its entry always asks for an intent, so that the violation is noted, or resolved.
  */
 bool index_plan_affects(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena);

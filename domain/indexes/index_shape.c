@@ -41,7 +41,9 @@ const struct index_shape_rules index_shape_table[INDEX_SHAPE_END] = {
         .entries_are_entities = true,
         .keys_divide_entities = true,
     },
-    /* An entry is a member; list_page.h makes pages of members, which can have any keys, by reading from the first on. */
+    /*
+     * An entry is a member; list_page.h makes pages of members, which can have any keys, by reading from the first on.
+     */
     [INDEX_LIST] = {
         .name = "LIST",
         .needs_property = true,

@@ -2,12 +2,12 @@
 /*
  * index_shape.h - what the shapes of an index differ in: one table with a row of facts and pure functions per shape.
  *
- * Code that depends on the shape asks the row and never compares the shape itself, so that a new shape is a new row. What
- * needs the database to be read has its row in store/queries/shape_reader.c.
+ * Code that depends on the shape asks the row and never compares the shape itself, so that a new shape is a new row.
+ * What needs the database to be read has its row in store/queries/shape_reader.c.
  *
  * The shape is one dimension of a declaration. Where the entries lie (enum index_place), whether they are written with
- * their source or after it (consistency), and whether a value may occur twice (unique) are others, which combine with every
- * shape: each of them needs a table of its own beside this one, not members in these rows.
+ * their source or after it (consistency), and whether a value may occur twice (unique) are others, which combine with
+ * every shape: each of them needs a table of its own beside this one, not members in these rows.
  */
 #ifndef DOMAIN_INDEXES_INDEX_SHAPE_H
 #define DOMAIN_INDEXES_INDEX_SHAPE_H
@@ -28,9 +28,9 @@ struct index_shape_rules {
     bool may_be_unique;  /* it may say that each value has one owner */
 
     /*
-     * How an entry is made (index_plan.c). Its row key ends with those of the source's two keys that the declaration has not
-     * named; if repeats_source_keys, with both in any case. select_records: those property records of the source that
-     * the entry holds; they borrow the source's, or lie in the arena.
+     * How an entry is made (index_plan.c). Its row key ends with those of the source's two keys that the declaration
+     * has not named; if repeats_source_keys, with both in any case. select_records: those property records of the
+     * source that the entry holds; they borrow the source's, or lie in the arena.
      */
     bool repeats_source_keys;
     struct str (*select_records)(

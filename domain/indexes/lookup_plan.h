@@ -31,8 +31,9 @@ struct lookup_range {
 };
 
 /*
- * equals, equal_count and range of *in are read. `equals` bind the property parts in order: those of the partition key, then those of the row key, at last
- * the source's own keys behind them (index_row_parts). `range` bounds the part after the last bound one.
+ * equals, equal_count and range of *in are read. `equals` bind the property parts in order: those of the partition key,
+ * then those of the row key, at last the source's own keys behind them (index_row_parts). `range` bounds the part after
+ * the last bound one.
  *
  * The partition key's parts must all be bound by equality; nothing bound at all, and no range: every entry.
  * Both ends of a range are of one type; with one end the range keeps to that type, and those it widens to. An end

@@ -78,7 +78,10 @@ static bool requires(const struct filter *filter, const struct test *other)
     return false;
 }
 
-/* Whether an index has an entry for each match of the filter. Recognised only if each test of its own filter is one of it. */
+/*
+ * Whether an index has an entry for each match of the filter. Recognised only if each test of its own filter is one of
+ * it.
+ */
 static bool holds_all(const struct index *index, const struct filter *filter)
 {
     const struct filter *own = index->filter;

@@ -77,7 +77,7 @@ static void plan_wanted(
     }
 }
 
-/* What follows later stays named as it is. */
+/* Entries of indexes that follow later stay named in the manifest as they are. */
 static void keep_entries(const struct reconcile_case *facts, int64_t index_id, struct reconcile_plan *out)
 {
     for (size_t i = 0; i < facts->stored->count; i++)

@@ -45,8 +45,8 @@ struct reconcile_plan {
 
 /*
  * Entries of indexes that are dropped or being dropped leave the manifest but are not deleted here: the job that
- * drops the index removes them all. For indexes without manifests the plan has violations only: their entries are written
- * with their sources.
+ * drops the index removes them all. For indexes without manifests the plan has violations only: their entries are
+ * written with their sources.
  *
  * out borrows from stored; its memory is in the arena.
  */

@@ -3,8 +3,8 @@
  * unique_value.h - the value that an entity asks to own in a unique index, in one form for all values that are equal.
  *
  * It is a SHA-256 over the values of the declared parts that are properties: the source's keys, which the row key of an
- * entry ends with, are none of them. Numbers are one value if they are equal as numbers, whatever their types: the Int32 5,
- * the Int64 5 and the Double 5.0; so are 0.0 and -0.0. Values of any other two types are apart.
+ * entry ends with, are none of them. Numbers are one value if they are equal as numbers, whatever their types: the
+ * Int32 5, the Int64 5 and the Double 5.0; so are 0.0 and -0.0. Values of any other two types are apart.
  *
  * Pure.
  */

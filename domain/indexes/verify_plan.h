@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify_plan.h - where the entries of one source key in one index are not what the source asks for: (wanted entry, stored
- * entries, manifest) -> differences.
+ * verify_plan.h - where the entries of one source key in one index are not what the source asks for: (wanted entry,
+ * stored entries, manifest) -> differences.
  *
- * Pure. What the caller hands over comes from one snapshot, so a difference is none that a write on its way will explain:
- * a key with open work is in flight, and not judged.
+ * Pure. What the caller hands over comes from one snapshot, so a difference is none that a write on its way will
+ * explain: a key with open work is in flight, and not judged.
  */
 #ifndef DOMAIN_INDEXES_VERIFY_PLAN_H
 #define DOMAIN_INDEXES_VERIFY_PLAN_H
@@ -46,9 +46,9 @@ struct difference {
 };
 
 /*
- * The differences of a case, at most verify_plan_max of them, in the order: at the wanted key, then dangling entries. Without
- * is_complete only dangling ones are looked for. A manifest is a difference of its own only where the entry at the
- * wanted key is right, and not for naming an entry that dangles. out borrows from the case.
+ * The differences of a case, at most verify_plan_max of them, in the order: at the wanted key, then dangling entries.
+ * Without is_complete only dangling ones are looked for. A manifest is a difference of its own only where the entry at
+ * the wanted key is right, and not for naming an entry that dangles. out borrows from the case.
  */
 size_t verify_plan(const struct verify_case *facts, struct difference *out);
 size_t verify_plan_max(const struct verify_case *facts);

@@ -2,8 +2,8 @@
 /*
  * intent_id.h - the id of an intent: when it was made, by which session, and a counter.
  *
- * Ids are in the order in which they were made, by the database's clock, not in the order of commits (guard G13). PostgreSQL
- * stores an id as a uuid, whose order is the same; messages have it as 32 hexadecimal digits.
+ * Ids are in the order in which they were made, by the database's clock, not in the order of commits (guard G13).
+ * PostgreSQL stores an id as a uuid, whose order is the same; messages have it as 32 hexadecimal digits.
  */
 #ifndef DOMAIN_INTENTS_INTENT_ID_H
 #define DOMAIN_INTENTS_INTENT_ID_H

@@ -2,8 +2,8 @@
 /*
  * audit_operations.h - the records of administrative calls: what the store writes, and what administrators list.
  *
- * A call that changes something has its record in the transaction of the change. All others (refused, failed, nothing to
- * do) are recorded afterwards, by OPERATION_AUDIT_STORE.
+ * A call that changes something has its record in the transaction of the change. All others (refused, failed, nothing
+ * to do) are recorded afterwards, by OPERATION_AUDIT_STORE.
  */
 #ifndef DOMAIN_OPERATIONS_AUDIT_OPERATIONS_H
 #define DOMAIN_OPERATIONS_AUDIT_OPERATIONS_H

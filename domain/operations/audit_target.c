@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit_target.c - see the header. A caller may write anything where a name belongs: a record keeps the beginning of it,
- * in printable ASCII, which all valid names and ids are in.
+ * audit_target.c - see the header. A caller may write anything where a name belongs: a record keeps the beginning of
+ * it, in printable ASCII, which all valid names and ids are in.
  */
 #include "domain/operations/audit_target.h"
 

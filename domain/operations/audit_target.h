@@ -9,8 +9,8 @@
 #include "domain/operations/operation.h"
 
 /*
- * Whether a call is recorded: those whose kind is administrative, and transactions with steps in other accounts, which only
- * administrators may submit.
+ * Whether a call is recorded: those whose kind is administrative, and transactions with steps in other accounts, which
+ * only administrators may submit.
  */
 bool audit_target_is_recorded(const struct operation *operation);
 

@@ -14,7 +14,10 @@
 
 struct index_advices;
 
-/* Over which time a sketch counts: accesses to partitions, and over a week the shapes of queries. Stored: the numbers never change. */
+/*
+ * Over which time a sketch counts: accesses to partitions, and over a week the shapes of queries. Stored: the numbers
+ * never change.
+ */
 enum sample_span { SAMPLE_MINUTE = 1, SAMPLE_HOUR = 2, SAMPLE_WEEK = 3 };
 
 /* A sketch of one table, as it is stored: it replaces what its server stored of the same table, span and period. */

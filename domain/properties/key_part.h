@@ -31,8 +31,8 @@
  * width: Int32 and Int64 that are not negative, exactly `width` digits behind the type letter.
  * inverted: the digits of (maximum - value), without a sign; the maximum is that of the type (10 digits for
  * Int32, 20 for Int64, 19 for DateTime) or of the width. Of a Double: the complement of its 16 digits.
- * fold_case: text is folded (case_fold.h) before it is written, so what is read back is the folded text, and "order" and "x"
- * above are those of folded texts.
+ * fold_case: text is folded (case_fold.h) before it is written, so what is read back is the folded text, and "order"
+ * and "x" above are those of folded texts.
  *
  * The proof of order stands above the functions in key_part.c.
  */
@@ -64,8 +64,8 @@ struct key_parts {
 };
 
 /*
- * Append the part to out, which is in an arena: a literal as it is, else value's encoding and, unless it is the last part of
- * its key, the end mark. Strings must be UTF-8.
+ * Append the part to out, which is in an arena: a literal as it is, else value's encoding and, unless it is the last
+ * part of its key, the end mark. Strings must be UTF-8.
  *
  * false: the value cannot be encoded - null, a NaN, one that does not fit width, or of a type that width or
  * inverted do not apply to: a violation. out is unchanged then.

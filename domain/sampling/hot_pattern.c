@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hot_pattern.c - see the header. The rules stand in one table, the most specific first: log data is also an append, and a time
- * bucket also has few values.
+ * hot_pattern.c - see the header. The rules stand in one table, the most specific first: log data is also an append,
+ * and a time bucket also has few values.
  */
 #include "domain/sampling/hot_pattern.h"
 

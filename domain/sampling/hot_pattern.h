@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hot_pattern.h - what a partition with many accesses looks like: the anti-patterns of table design, by their traces in a sketch.
+ * hot_pattern.h - what a partition with many accesses looks like: the anti-patterns of table design, by their traces in
+ * a sketch.
  *
  * A guess from samples, with the remedy of the design guide and an example of a key that spreads the accesses.
  *

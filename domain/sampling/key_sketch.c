@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_sketch.c - see the header. The order of counters is by reads + writes + error, the most that the partition may have had.
+ * key_sketch.c - see the header. The order of counters is by reads + writes + error, the most that the partition may
+ * have had.
  */
 #include "domain/sampling/key_sketch.h"
 

@@ -2,10 +2,11 @@
 /*
  * key_sketch.h - which partitions of a table are read and written most, counted in bounded memory.
  *
- * A space-saving sketch: it has a fixed number of counters. If a partition comes that has none, the smallest counter is taken
- * from its partition; what that one had counted becomes the error of the new one. Every partition with more than 1/capacity of all
- * accesses has a counter, and a counter is never too large, and too small by its error at most. Beside the counts stands
- * what tells one pattern from another (hot_pattern.h): the order of the row keys written, and the row key that most accesses have.
+ * A space-saving sketch: it has a fixed number of counters. If a partition comes that has none, the smallest counter is
+ * taken from its partition; what that one had counted becomes the error of the new one. Every partition with more than
+ * 1/capacity of all accesses has a counter, and a counter is never too large, and too small by its error at most.
+ * Beside the counts stands what tells one pattern from another (hot_pattern.h): the order of the row keys written, and
+ * the row key that most accesses have.
  *
  * Pure, and constant time per access: it compares with each counter.
  */
@@ -36,7 +37,9 @@ struct key_counter {
     struct sampled_text last_row;  /* written last */
     int64_t ascending, descending; /* writes whose row key lies behind, or before, that of the write before */
     int64_t timed;                 /* writes whose row key says a time */
-    /* If one row key has more than half of the accesses, it is this one; votes: how many more it has than all others. */
+    /*
+     * If one row key has more than half of the accesses, it is this one; votes: how many more it has than all others.
+     */
     struct sampled_text top_row;
     int64_t top_votes;
 };

@@ -2,9 +2,9 @@
 /*
  * query_shape.h - what a query asks for without its values: the set of its properties, and how each is compared.
  *
- * As text, a token per property: "=State <Age ?Note". `=`: every match has one given value; `<`: every match lies in a range,
- * or begins with a text; `?`: anything else, by which no index finds. PartitionKey, RowKey and Timestamp count as properties. Tokens
- * are sorted, and each is there once.
+ * As text, a token per property: "=State <Age ?Note". `=`: every match has one given value; `<`: every match lies in a
+ * range, or begins with a text; `?`: anything else, by which no index finds. PartitionKey, RowKey and Timestamp count
+ * as properties. Tokens are sorted, and each is there once.
  *
  * Pure.
  */

@@ -2,8 +2,8 @@
 /*
  * shape_sketch.h - the queries of a table by shape, in bounded memory: how often each came, and what it read.
  *
- * A space-saving sketch over the rows examined: when all counters are taken, the shape that has examined least gives way. Beside it
- * stand how often each index of the table was read, and how often the table was written.
+ * A space-saving sketch over the rows examined: when all counters are taken, the shape that has examined least gives
+ * way. Beside it stand how often each index of the table was read, and how often the table was written.
  *
  * Pure.
  */

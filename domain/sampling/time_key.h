@@ -12,8 +12,9 @@
 #include "base/str.h"
 
 /*
- * A date of the years 1900 to 2199 anywhere in the key (2026-11-22, 2026-11, 20261122), or only digits, as many as seconds
- * (10), milliseconds (13), microseconds (16) or ticks (18, 19) of our time have. A guess: any number may look like that.
+ * A date of the years 1900 to 2199 anywhere in the key (2026-11-22, 2026-11, 20261122), or only digits, as many as
+ * seconds (10), milliseconds (13), microseconds (16) or ticks (18, 19) of our time have. A guess: any number may look
+ * like that.
  */
 bool time_key_looks_like(struct str key);
 

@@ -2,8 +2,8 @@
 /*
  * transaction.c - stored bytes of steps and timelines, and the checks of what a caller submits.
  *
- * Steps and timelines are stored behind one version byte, each as a list of messages (base/wire_form.h). The fields that
- * are optional were added later or are rare: steps without them have the bytes that they always had.
+ * Steps and timelines are stored behind one version byte, each as a list of messages (base/wire_form.h). The fields
+ * that are optional were added later or are rare: steps without them have the bytes that they always had.
  */
 #include "domain/transactions/transaction.h"
 

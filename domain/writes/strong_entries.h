@@ -7,8 +7,8 @@
  * what the planned one asks for. While the index is being built the entry before may be missing: a delete of what is
  * not there does nothing, and the builder, under the same lock, reads what was written.
  *
- * A strong index in other partitions was, or will be, an eventual one: workers write its entries too. What both go by is
- * the manifest in the key's index state row, which the write locks behind the entity (guard G40).
+ * A strong index in other partitions was, or will be, an eventual one: workers write its entries too. What both go by
+ * is the manifest in the key's index state row, which the write locks behind the entity (guard G40).
  *
  * Pure.
  */
@@ -42,8 +42,8 @@ struct strong_state {
 bool strong_entries_have_states(const struct table *table);
 
 /*
- * What becomes of the entries of all rows, and of their states, once every operation is planned. out is in the arena, and
- * borrows the rows.
+ * What becomes of the entries of all rows, and of their states, once every operation is planned. out is in the arena,
+ * and borrows the rows.
  */
 void strong_entries_plan(
     const struct plan_row *rows, size_t count, struct arena *arena, struct strong_entries *out);

@@ -89,7 +89,7 @@ void unique_owners_start(struct unique_owners *owners)
 
 /* ---- taking ---- */
 
-/* What a step has changed, to be put back if it is refused. */
+/* Owners that a step has changed: they are restored if the step is refused. */
 struct undo {
     struct unique_slot *slot;
     bool is_owned;
@@ -121,7 +121,7 @@ static bool owns_value(const struct unique_slot *slot, const struct entity_key *
     return slot->is_owned && entity_key_compare(&slot->owner, key) == 0;
 }
 
-/* What is due is not there for the plan, but it owns its value until it is deleted. */
+/* For the plan an expired entity does not exist, but it owns its value until it is deleted. */
 static const struct row_state *standing_state(const struct plan_row *row, const struct row_state *before)
 {
     return before->due ? &row->stored : before;

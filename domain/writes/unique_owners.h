@@ -2,10 +2,11 @@
 /*
  * unique_owners.h - the owners of the values of unique indexes that a batch of writes touches.
  *
- * An owner is a row of `unique_owners` (index, value, source key). Batches plan twice. First, with `is_collecting`, to learn
- * which values they want and release; then the owner rows of these are locked or created, in their order; then with the
- * owners known, each operation in order of arrival: all values it takes away are released before any that it brings is
- * taken, so two entities can swap theirs in one operation. One that wants a value of another entity is refused.
+ * An owner is a row of `unique_owners` (index, value, source key). Batches plan twice. First, with `is_collecting`, to
+ * learn which values they want and release; then the owner rows of these are locked or created, in their order; then
+ * with the owners known, each operation in order of arrival: all values it takes away are released before any that it
+ * brings is taken, so two entities can swap theirs in one operation. One that wants a value of another entity is
+ * refused.
  *
  * A build may leave entities without ownership, where several have one value. They have no entry, and may be written as
  * long as their value stays what it is.
@@ -54,14 +55,15 @@ struct unique_step {
     const struct row_state *before;
     size_t count;
     const struct operation *operation; /* says which keys the caller may read */
-    int64_t due;                       /* the database's ticks: what expires by then is there no more */
+    int64_t due; /* the database's ticks: an entity that expires up to this time does not exist */
 };
 
 /*
- * Release and take what the rows' `now` asks for; on failure nothing has changed, and *failed is the row that is refused.
- * While collecting: note the values.
+ * Release and take what the rows' `now` asks for; on failure nothing has changed, and *failed is the row that is
+ * refused. While collecting: note the values.
  *
- * STATUS_EXISTS  UNIQUE_VIOLATION; names index and properties, the owner's key if the caller may read it, never the value
+ * STATUS_EXISTS  UNIQUE_VIOLATION; names index and properties, and the owner's key if the caller may read it, but never
+ *                the value
  */
 MUST_USE enum status unique_owners_take(const struct unique_step *step, size_t *failed, struct error *err);
 

@@ -13,7 +13,7 @@
 #include "domain/reason.h"
 #include "domain/writes/unique_owners.h"
 
-/* What each kind of write requires of the current state and does to it. */
+/* For each kind of write: what it requires of the stored entity, and what it makes of it. */
 static const struct write_rule {
     bool must_exist;
     bool must_be_absent;
@@ -201,7 +201,9 @@ static enum status check_entries(
     return STATUS_OK;
 }
 
-/* What an earlier write of the batch left may have expired before it was written: then it is gone for the next. */
+/*
+ * An entity that an earlier write of the batch has left may have expired already: for the next write it does not exist.
+ */
 static enum status plan_next(const struct row_state *before, const struct write *write, struct plan_row *row,
     const struct write_context *context, struct write_result *result, struct error *err)
 {

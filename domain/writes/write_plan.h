@@ -54,7 +54,10 @@ struct write_clock {
     int64_t floor;
     int64_t ticks;
     int64_t
-        due; /* the database's ticks: what was written before in the same batch to expire by then is gone */
+        /*
+         * the database's ticks: an entity of an earlier write of the batch that expires up to this time does not exist
+         */
+        due;
 };
 
 /* What a write is planned with, beside the state of its row. */

@@ -35,8 +35,8 @@ struct access_snapshot {
 };
 
 /*
- * A snapshot with references of its own to both. The accounts were read after the catalogue, or have not changed between
- * their reading and the catalogue's version: so everything in it is at least as new as that version.
+ * A snapshot with references of its own to both. The accounts were read after the catalogue, or have not changed
+ * between their reading and the catalogue's version: so everything in it is at least as new as that version.
  */
 struct access_snapshot *access_snapshot_new(struct account_list *accounts, const struct catalogue *catalogue);
 void access_snapshot_free(struct access_snapshot *snapshot); /* accepts NULL */

@@ -33,7 +33,7 @@ static enum status add_key(const struct wrapping_keys *wrapping_keys, struct str
     return STATUS_OK;
 }
 
-/* A statement that returns a row where it did something, and what it is in the audit log. */
+/* A statement that returns a row if it has changed something, with its name in the audit log. */
 struct account_change {
     const struct embedded *sql;
     const char *command;

@@ -46,9 +46,10 @@ MUST_USE enum status account_calls_rotate(struct pg *pg, const struct wrapping_k
     struct str name, struct arena *arena, struct account_key *key, struct error *err);
 
 /*
- * Store all keys as target says: wrapped with its first wrapping key or, if it has none, in clear. keys: what opens them. Each
- * account is a transaction of its own. *count: the accounts whose keys were stored anew.
- * STATUS_INVALID: some cannot be opened; none behind them has been changed. STATUS_STALE: one changed meanwhile, repeat it.
+ * Store all keys as target says: wrapped with its first wrapping key or, if it has none, in clear. keys: what opens
+ * them. Each account is a transaction of its own. *count: the accounts whose keys were stored anew.
+ * STATUS_INVALID: some cannot be opened; none behind them has been changed. STATUS_STALE: one changed meanwhile, repeat
+ * it.
  */
 MUST_USE enum status account_calls_rewrap(struct pg *pg, const struct wrapping_keys *keys,
     const struct wrapping_keys *target, struct arena *arena, int64_t *count, struct error *err);

@@ -8,8 +8,10 @@
 #include "domain/access/key_wrap.h"
 
 /*
- * text: of TAVOLA_WRAPPING_KEY; path: of TAVOLA_WRAPPING_KEY_FILE. NULL: not set; if neither is, there are no wrapping keys.
- * STATUS_INVALID: both are set, the file cannot be read, or what they hold are no wrapping keys; the message says which.
+ * text: of TAVOLA_WRAPPING_KEY; path: of TAVOLA_WRAPPING_KEY_FILE. NULL: not set; if neither is, there are no wrapping
+ * keys.
+ * STATUS_INVALID: both are set, the file cannot be read, or what they hold are no wrapping keys; the message says
+ * which.
  */
 MUST_USE enum status wrapping_source_read(
     const char *text, const char *path, struct wrapping_keys *out, struct error *err);

@@ -40,7 +40,7 @@ struct ending {
     int64_t id;
 };
 
-/* What was purged has no row any more, and the operation is done, in one commit. */
+/* Delete the row of the purged index or table and end its operation, in one commit. */
 static enum status end_purge(struct session *session, void *context, struct error *err)
 {
     const struct ending *work = context;
@@ -86,8 +86,8 @@ static enum status end_run(struct job *job, const struct embedded *sql, int64_t 
 }
 
 /*
- * Phase 0 takes entries, owners of values and dead letters, phase 1 state rows that name entries of no other index. What those that stay
- * name of this one goes when their keys are next reconciled.
+ * Phase 0 takes entries, owners of values and dead letters, phase 1 state rows that name entries of no other index.
+ * What those that stay name of this one goes when their keys are next reconciled.
  */
 enum status purge_index_chunk(struct job *job, struct error *err)
 {

@@ -97,7 +97,7 @@ static enum status find_keys(
     return row_scan_finish(session, scan, err);
 }
 
-/* What is to be deleted, and where the chunk ends. */
+/* Collect the deletes of the chunk, and find its end. */
 static enum status read_chunk(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
@@ -135,7 +135,7 @@ static enum status read_chunk(struct session *session, void *context, struct err
     return STATUS_OK;
 }
 
-/* What has changed or gone meanwhile is refused one by one, and left alone. */
+/* An entity that has changed or gone meanwhile refuses its own delete, and stays as it is. */
 static enum status delete_chunk(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;

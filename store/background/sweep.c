@@ -4,8 +4,8 @@
  * apply rates, and claims of workers that have died.
  *
  * A dead row keeps its key's version. It may be deleted once the floor is at that version or above for every writer. So
- * first the floor is raised through the fence, then rows are deleted in small transactions (guard G3). If there is no dead
- * row to purge, the catalogue stays as it is, and no server has to read it again.
+ * first the floor is raised through the fence, then rows are deleted in small transactions (guard G3). If there is no
+ * dead row to purge, the catalogue stays as it is, and no server has to read it again.
  */
 #include "store/background/sweep.h"
 

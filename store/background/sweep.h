@@ -29,10 +29,10 @@ struct sweep_ages {
 };
 
 /*
- * Run one round: delete expired entities, by ordinary deletes with their intents; purge dead rows through the floor (guard
- * G3), commit markers of closed connections, finished transactions, request records, changes, audit records, feeds that have
- * ended, and what versions of the catalogue have changed that are far back.
- * The work of a round is bounded; *more says whether more rows can be removed now.
+ * Run one round: delete expired entities, by ordinary deletes with their intents; purge dead rows through the floor
+ * (guard G3), commit markers of closed connections, finished transactions, request records, changes, audit records,
+ * feeds that have ended, and what versions of the catalogue have changed that are far back. The work of a round is
+ * bounded; *more says whether more rows can be removed now.
  */
 MUST_USE enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err);

@@ -97,7 +97,9 @@ static void add_arrays(const struct usage_count *count, struct pg_params *params
     pg_add_array(params, &bytes);
 }
 
-/* Usage is part of what servers know of accounts: a change is a new version of the catalogue. A repeat changes nothing. */
+/*
+ * Usage is part of what servers know of accounts: a change is a new version of the catalogue. A repeat changes nothing.
+ */
 static enum status store_count(struct session *session, void *context, struct error *err)
 {
     struct pg *pg = &session->pg;

@@ -2,9 +2,9 @@
 /*
  * usage_count.h - counts what accounts hold: one pass over all pages of the table of entities, a chunk at a time.
  *
- * Writers do nothing for it, so a write costs the same with and without quotas, and whatever way a row came or went, by a
- * write, a transaction, the expiry or a purge, the next count has it. In return usage is as old as the last count, and rows
- * that are updated during a count may be counted twice or not at all in it.
+ * Writers do nothing for it, so a write costs the same with and without quotas, and whatever way a row came or went, by
+ * a write, a transaction, the expiry or a purge, the next count has it. In return usage is as old as the last count,
+ * and rows that are updated during a count may be counted twice or not at all in it.
  *
  * The state of a count is the caller's; a worker that dies loses its count, and the next one begins anew.
  */
@@ -31,8 +31,8 @@ struct usage_count {
 };
 
 /*
- * Count one chunk. After the last one the result is stored, servers take it over within a second, *ended is true, and `count`
- * is zeroed. If it fails, the same chunk can be counted again.
+ * Count one chunk. After the last one the result is stored, servers take it over within a second, *ended is true, and
+ * `count` is zeroed. If it fails, the same chunk can be counted again.
  */
 MUST_USE enum status usage_count_chunk(
     struct worker *store, struct usage_count *count, bool *ended, struct error *err);

@@ -61,7 +61,7 @@ static void take_row(struct walk_key *key, const struct table *table, const PGre
     key->source.bucket = entity_key_bucket(table->table_id, key->source.key.partition);
 }
 
-/* The rows that came with their properties, up to the bound. *is_cut: there are more of them. */
+/* The number of rows up to the bound that have their properties. *is_cut: more rows of the chunk exist. */
 static size_t count_rows(const struct build_range *range, const PGresult *rows, bool *is_cut)
 {
     int count = PQntuples(rows);
@@ -104,7 +104,7 @@ static void take_rows(struct build_range *range, const PGresult *rows, struct ar
         arena_copy(walk->arena, walk->end.row) };
 }
 
-/* An attempt that is made again reads up to the same key: the next chunk has begun behind it. */
+/* If the attempt is made again, it reads up to the same key, because the next chunk has begun behind that key. */
 static void tell_end(struct build_walk *walk)
 {
     const struct build_walk_start *start = walk->start;
@@ -120,7 +120,10 @@ static void tell_end(struct build_walk *walk)
     walk->told = walk->end;
 }
 
-/* What reads the properties of all rows that are small, or of all as long as they are small together. */
+/*
+ * Without has_large the statement returns the properties of small rows only. With it, those of all rows until their sum
+ * is too large.
+ */
 static enum status query_rows(
     struct session *session, const struct build_range *range, PGresult **rows, struct error *err)
 {

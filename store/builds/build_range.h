@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_range.h - the entities of one chunk of a build, and their state rows, read without locks: flights 1 and 2 of build_walk.c; and
- * what a turn and a chunk of it are.
+ * build_range.h - the entities of one chunk of a build, and their state rows, read without locks: flights 1 and 2 of
+ * build_walk.c; and what a turn and a chunk of it are.
  */
 #ifndef STORE_BUILDS_BUILD_RANGE_H
 #define STORE_BUILDS_BUILD_RANGE_H
@@ -12,7 +12,7 @@
 #include "store/jobs/job.h"
 #include "store/jobs/turn.h"
 
-/* Where a turn of a walk begins, and who walks along; memory is the job's. */
+/* Where a turn of a walk begins, and the builds that come along; memory is the job's. */
 struct build_walk_start {
     struct job *job;
     bool is_gone;   /* there is no such index any more */
@@ -24,21 +24,22 @@ struct build_walk_start {
     size_t sibling_count;
 };
 
-/* What a chunk has come to. */
+/* A chunk: where it begins, and what it has found. */
 struct build_walk {
     const struct build_walk_start *start;
-    struct worker *store;          /* of the thread that does the chunk */
-    struct arena *arena;           /* of the members below */
-    struct turn *turn;             /* is told where the chunk ends; NULL: no chunk follows, or it was told */
+    struct worker *store; /* of the thread that does the chunk */
+    struct arena *arena;  /* of the members below */
+    /* gets the end of the chunk; NULL: no chunk follows, or the turn has the end already */
+    struct turn *turn;
     struct turn_position position; /* where it begins */
-    bool is_told;                  /* the turn was told that the chunk ends with the key `told` */
+    bool is_told;                  /* the turn knows that the chunk ends with the key `told` */
     struct entity_key told;
-    bool has_large;         /* before: there may be large entities; then: there are */
+    bool has_large;         /* before the chunk: it may have large entities; after it: it has some */
     bool is_gone, is_unfit; /* as of the start */
     bool is_last;           /* the chunk has reached the end of the table */
     int64_t rows;           /* entities in the chunk */
-    bool has_end;           /* there was something */
-    struct entity_key end;  /* of the chunk: everything up to this key is done, but for the others */
+    bool has_end;           /* the chunk has an end: it found entities, or had a bound */
+    struct entity_key end;  /* of the chunk: every key up to here is done, except `others` */
     struct intent *others;  /* source keys that have to be reconciled one by one */
     size_t other_count;
 };
@@ -46,9 +47,9 @@ struct build_walk {
 /* The columns of walk_rows; the first two are also those of all rows that name a key. */
 enum row_column { ROW_PARTITION, ROW_ROW, ROW_VERSION, ROW_TS, ROW_EXPIRES, ROW_PROPERTIES };
 
-/* What becomes of a key. */
+/* What is done with a source key. */
 enum walk_disposition {
-    KEY_LEFT,    /* its entries are there, or it has none */
+    KEY_LEFT,    /* nothing: its entries exist, or it has none */
     KEY_CREATED, /* its state row is to be made */
     KEY_CHANGED, /* its state row is to be changed */
     KEY_OTHER,   /* it is left to a reconcile */
@@ -74,8 +75,9 @@ struct build_range {
 };
 
 /*
- * Whether the index may be built in ranges: no index of the table is unique, because owners of values are decided key by key, or has
- * a manifest that is written with the entity, because that writer holds the lock of the entity instead of the state row's.
+ * Whether the index may be built in ranges: no index of the table is unique, because owners of values are decided key
+ * by key, or has a manifest that is written with the entity, because that writer holds the lock of the entity instead
+ * of the state row's.
  */
 bool build_range_is_fit(const struct table *table, const struct index *index);
 
@@ -86,14 +88,14 @@ size_t build_range_list_candidates(const struct table *table, struct pg_array *o
 void build_range_params(const struct build_range *range, struct arena *arena, struct pg_params *params);
 
 /*
- * The key that this row names in its first two columns, searched from *next, which moves behind it; NULL: the row's key is not of the
- * chunk. Rows and keys are in the same order.
+ * The key that this row names in its first two columns, searched from *next, which moves behind it; NULL: the row's key
+ * is not of the chunk. Rows and keys are in the same order.
  */
 struct walk_key *build_range_find_key(struct build_range *range, size_t *next, const PGresult *rows, int row);
 
 /*
- * Read the next entities, at most as many as one chunk may have, fill range->keys, and tell the turn where the chunk ends. The keys
- * borrow from *rows.
+ * Read the next entities, at most as many as one chunk may have, fill range->keys, and report the end of the chunk to
+ * the turn. The keys borrow from *rows.
  */
 MUST_USE enum status build_range_read_rows(
     struct session *session, struct build_range *range, PGresult **rows, struct error *err);

@@ -24,7 +24,7 @@ static bool is_violated(const struct walk_key *key)
     return false;
 }
 
-/* Whether an entry that is there is to be changed. */
+/* Whether the plan changes an entry that exists. */
 static bool replaces(const struct source_key *key)
 {
     for (size_t i = 0; i < key->plan.upsert_count; i++)
@@ -218,13 +218,13 @@ static enum status lock_and_reread(struct session *session, struct build_range *
 
 /* ---- flight 4 ---- */
 
-/* What the plan was made from does not stand any more (guard G8). */
+/* The entity has changed since the plan was made from it (guard G8). */
 static bool is_undone(const struct walk_key *key)
 {
     return is_written(key) && key->is_held && !key->is_unchanged;
 }
 
-/* State rows as they were: no entry has been written yet. */
+/* Send what restores the state rows of keys that are not done: no entry of theirs has been written yet. */
 static enum status send_undo(struct session *session, const struct build_range *range, struct error *err)
 {
     struct key_arrays created;

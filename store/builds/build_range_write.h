@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_range_write.h - what is written for the keys of a chunk that has been read: the plan, and flights 3 and 4 of build_walk.c.
+ * build_range_write.h - what is written for the keys of a chunk that has been read: the plan, and flights 3 and 4 of
+ * build_walk.c.
  */
 #ifndef STORE_BUILDS_BUILD_RANGE_WRITE_H
 #define STORE_BUILDS_BUILD_RANGE_WRITE_H
@@ -11,8 +12,8 @@
 void build_range_write_plan(struct build_range *range, struct arena *arena);
 
 /*
- * Write state rows, which locks them, and the entries of all keys whose entities have not changed since they were read (guard G8).
- * If no state row is to be written, nothing is locked.
+ * Write state rows, which locks them, and the entries of all keys whose entities have not changed since they were read
+ * (guard G8). If no state row is to be written, nothing is locked.
  */
 MUST_USE enum status build_range_write_send(
     struct session *session, struct build_range *range, struct error *err);

@@ -2,9 +2,9 @@
 /*
  * build_turn.c - see the header.
  *
- * The chunks of a turn are transactions of their own, of ranges that do not overlap, so their order does not matter: what counts
- * is that the checkpoint is committed later than all of them. Each ends where the next one begins, unless it had to be read again
- * while others wrote into its range, and then ended earlier: the turn counts up to there.
+ * The chunks of a turn are transactions of their own, of ranges that do not overlap, so their order does not matter:
+ * what counts is that the checkpoint is committed later than all of them. Each ends where the next one begins, unless
+ * it had to be read again while others wrote into its range, and then ended earlier: the turn counts up to there.
  */
 #include "store/builds/build_turn.h"
 

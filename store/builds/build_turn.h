@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_turn.h - the chunks of a walk that one checkpoint ends, done by the crew of the job's worker (store/jobs/crew.h).
+ * build_turn.h - the chunks of a walk that one checkpoint ends, done by the crew of the job's worker
+ * (store/jobs/crew.h).
  */
 #ifndef STORE_BUILDS_BUILD_TURN_H
 #define STORE_BUILDS_BUILD_TURN_H
@@ -14,8 +15,8 @@ struct build_turn {
 };
 
 /*
- * The caller calls build_turn_cleanup in the end, whatever this returns. With is_gone or is_unfit of `whole` nothing was done.
- * A chunk that fails ends the turn before it. Fails as the first chunk did, if that failed.
+ * The caller calls build_turn_cleanup in the end, whatever this returns. With is_gone or is_unfit of `whole` nothing
+ * was done. A chunk that fails ends the turn before it. Fails as the first chunk did, if that failed.
  */
 MUST_USE enum status build_turn_run(struct build_turn *turn, struct error *err);
 void build_turn_cleanup(struct build_turn *turn);

@@ -11,13 +11,14 @@
  *
  * The checkpoint of all chunks of a turn is a later transaction, which waits.
  *
- * A reconcile locks first and reads then. Here most keys have no state row yet, and to make one twice, empty and then with
- * its manifest, would cost more than all the rest. So the entities are read before, and what counts is the second reading,
- * after the lock (guard G8): an entity that still has its version is what the plan was made from. One that has not, or
- * whose state row another transaction has inserted or changed, is left to a reconcile.
+ * A reconcile locks first and reads then. Here most keys have no state row yet, and to make one twice, empty and then
+ * with its manifest, would cost more than all the rest. So the entities are read before, and what counts is the second
+ * reading, after the lock (guard G8): an entity that still has its version is what the plan was made from. One that has
+ * not, or whose state row another transaction has inserted or changed, is left to a reconcile.
  *
  * No intent is removed here: what is open is done by the workers, later than this. A key for which nothing is to be
- * written needs no lock: its manifest says that its entries are there, and whatever changes it from now on leaves an intent.
+ * written needs no lock: its manifest says that its entries are there, and whatever changes it from now on leaves an
+ * intent.
  */
 #include "store/builds/build_walk.h"
 
@@ -25,7 +26,7 @@
 #include "store/builds/build_range_write.h"
 #include "store/sql.h"
 
-enum { SIBLINGS_MS = 5000 }; /* for which builds that come along are claimed */
+enum { SIBLINGS_MS = 5000 }; /* how long a claim of a build that comes along lasts */
 
 /* ---- builds that come along ---- */
 
@@ -57,7 +58,7 @@ static struct job sibling_at(const PGresult *rows, int row, const struct job *le
         .error = STR_EMPTY };
 }
 
-/* One that is slowed down walks alone. */
+/* A job with a rate walks alone. */
 static enum status claim_siblings(
     struct session *session, const struct table *table, struct build_walk_start *start, struct error *err)
 {
@@ -82,7 +83,7 @@ static enum status claim_siblings(
     return STATUS_OK;
 }
 
-/* The position of a walk; no cursor comes before every key. */
+/* Compare the position of a job's walk with another. A job without a cursor stands before every key. */
 static int compare_positions(const struct job *job, const struct turn_position *position)
 {
     if (!job->has_cursor || !position->has_from)
@@ -90,7 +91,10 @@ static int compare_positions(const struct job *job, const struct turn_position *
     return entity_key_compare(&job->cursor, &position->from);
 }
 
-/* The turn begins where the last of the walks is, and ends at the latest where the next one is. */
+/*
+ * The turn begins at the position of the walk that is furthest behind, and ends at the latest at the position of the
+ * next one.
+ */
 static void choose_position(struct build_walk_start *start)
 {
     const struct job *job = start->job;
@@ -152,7 +156,7 @@ static enum status walk_range(struct session *session, struct build_range *range
     return commit(session, err);
 }
 
-/* NULL: by the session's catalogue the index or its table does not exist. */
+/* The index of a job; NULL: by the session's catalogue the index or its table does not exist. */
 static const struct index *find_index(const struct session *session, const struct job *job)
 {
     const struct table *entries = catalogue_find_id(session->catalogue, job->index_id);
@@ -160,7 +164,7 @@ static const struct index *find_index(const struct session *session, const struc
     return entries && catalogue_find_id(session->catalogue, job->table_id) ? entries->entries_of : NULL;
 }
 
-/* The index of a job, by a catalogue that is recent if it knows none. */
+/* The index of a job. If the session's catalogue has none, a recent catalogue decides; NULL: there is none. */
 static enum status look_up_index(
     struct session *session, const struct job *job, const struct index **out, struct error *err)
 {
@@ -223,7 +227,7 @@ enum status build_walk_begin(struct build_walk_start *start, struct error *err)
     return worker_attempt(start->job->store, attempt_begin, start, err);
 }
 
-/* Where the turn began the job goes on behind it; elsewhere it stays where it is. */
+/* Move a job to the end of the turn if it stood where the turn began. Other jobs stay where they are. */
 static void advance(struct job *job, const struct build_walk *turn)
 {
     const struct job *leader = turn->start->job;
@@ -241,7 +245,7 @@ static void advance(struct job *job, const struct build_walk *turn)
     job->cursor = turn->end;
 }
 
-/* One that has ended meanwhile has nothing to be saved, and does not hold up the others. */
+/* A sibling that has ended meanwhile has nothing to save, and the other ones are saved nevertheless. */
 static enum status save_siblings(struct session *session, const struct build_walk *turn, struct error *err)
 {
     for (size_t i = 0; i < turn->start->sibling_count; i++) {
@@ -259,7 +263,7 @@ static enum status save_siblings(struct session *session, const struct build_wal
     return STATUS_OK;
 }
 
-/* In the fence: who drops the table, and cancels its builds, is then not under way. */
+/* The transaction enters the fence, so no drop of the table, which would cancel its builds, runs at the same time. */
 static enum status attempt_save(struct session *session, void *context, struct error *err)
 {
     const struct build_walk *turn = context;

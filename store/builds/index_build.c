@@ -2,8 +2,8 @@
 /*
  * index_build.c - building an index beside its writers.
  *
- *   BUILDING    phase 0      walk the source in key order; writers make intents from the moment on when BUILDING is in force,
- *                            so what changes behind the walk follows
+ *   BUILDING    phase 0      walk the source in key order; writers make intents as soon as BUILDING is in force,
+ *                            so changes behind the walk are reconciled later
  *   VALIDATING  phases 1 ..  verify the whole index, and repair it where it differs (verify_job.h), with a report
  *   READY
  *
@@ -79,7 +79,7 @@ static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_i
     chunk->is_last = count < CHUNK_KEYS && chunk->count == (size_t)count;
 }
 
-/* For progress only: a table too large to be counted in time has no total. */
+/* The total is for progress only. A table that is too large to be counted in time has none. */
 static enum status count_source(struct session *session, struct job *job, struct error *err)
 {
     struct pg_params params;
@@ -123,8 +123,9 @@ static enum status reconcile(struct job *job, const struct intent *keys, size_t 
 }
 
 /*
- * Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. Of a unique index all are
- * reconciled: one that came before the owner was known has noted a violation, and another may be about to, under the lock that is waited for.
+ * Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. Of a
+ * unique index all are reconciled: one that came before the owner was known has noted a violation, and another may be
+ * about to, under the lock that is waited for.
  */
 static enum status mend_locked(
     struct job *job, const struct chunk *chunk, const struct strong_source *sources, struct error *err)
@@ -205,7 +206,7 @@ static void begin_validation(struct job *job)
     job->cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
 }
 
-/* Dropping an index cancels its build; if it has gone in another way, that is the same. */
+/* An index that does not exist any more cancels its build, whether it was dropped or its table deleted. */
 static enum status cancel(struct job *job, struct error *err)
 {
     job->state = JOB_CANCELLED;
@@ -217,7 +218,7 @@ static bool is_replacement(const struct job *job)
     return str_equal(job->kind, STR_LITERAL("replace_index"));
 }
 
-/* job->error says why. A replacement that has failed goes; an index that has failed stays until it is dropped. */
+/* Fail the build with job->error as the reason. A replacement is retired; any other index stays until it is dropped. */
 static enum status fail(struct job *job, struct error *err)
 {
     job->state = JOB_FAILED;
@@ -228,7 +229,7 @@ static enum status fail(struct job *job, struct error *err)
 
 enum violation_column { VIOLATION_COUNT, VIOLATION_CAUSES };
 
-/* Of an index that refuses entities that cannot have their entry: whether some are there. job->error says so. */
+/* For an index that does not allow violations: whether it has some. If so, job->error names their number. */
 static enum status find_violations(struct session *session, void *context, struct error *err)
 {
     struct job *job = context;
@@ -264,7 +265,7 @@ static enum status end_walk(struct job *job, struct error *err)
     return enter(job, INDEX_VALIDATING, err);
 }
 
-/* Key by key: what cannot be built in ranges, or has failed as a range. */
+/* Reconcile key by key an index that cannot be built in ranges, or a range that has failed. */
 static enum status walk_keys(struct job *job, struct error *err)
 {
     struct chunk chunk = { .job = job };
@@ -332,7 +333,7 @@ static enum status walk(struct job *job, struct error *err)
 
 /* ---- validating ---- */
 
-/* What is there is right, or has been made right, key by key and looked at again. */
+/* The entries are right: they were, or they were repaired key by key and verified again. */
 static enum status end_validation(struct job *job, int64_t remaining, struct error *err)
 {
     job->total = job->done;

@@ -2,10 +2,10 @@
 /*
  * index_update.c - see the header.
  *
- * The walk goes forward only. Keys whose work is opened behind it were written later than the walk began, and so brought
- * their entries along; keys whose work is done before the walk comes were reconciled by a worker. A change of the index
- * back to an eventual one ends the operation in the same commit: an operation that wakes up late then fails at its checkpoint,
- * and does not declare strong what another operation has to walk anew.
+ * The walk goes forward only. Keys whose work is opened behind it were written later than the walk began, and so
+ * brought their entries along; keys whose work is done before the walk comes were reconciled by a worker. A change of
+ * the index back to an eventual one ends the operation in the same commit: an operation that wakes up late then fails
+ * at its checkpoint, and does not declare strong what another operation has to walk anew.
  */
 #include "store/builds/index_update.h"
 

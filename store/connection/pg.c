@@ -165,7 +165,7 @@ enum setting_column {
     SETTING_PROCESS,
 };
 
-/* The process is the one that libpq was told of, unless a pooler answered in its place. */
+/* The backend is the process whose id libpq has, unless a pooler answered in its place. */
 static enum status check_settings(PGconn *conn, struct error *err)
 {
     PG_RESULT result = PQexec(conn, sql_database_settings.text);

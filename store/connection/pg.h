@@ -58,7 +58,8 @@ void pg_close(struct pg *pg);
  * Less than a quarter of a second after a failure the same failure is returned without another attempt.
  *
  * STATUS_UNAVAILABLE  not reachable
- * STATUS_PRECONDITION the schema has another version, and the message names `tavola migrate`; or the database's settings
+ * STATUS_PRECONDITION the schema has another version, and the message names `tavola migrate`; or the database's
+ * settings
  *                     void a promise (domain/database/database_settings.h)
  */
 MUST_USE enum status pg_ensure(struct pg *pg, struct error *err);
@@ -143,7 +144,7 @@ MUST_USE enum status pg_send_singly(
     struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err);
 
 /*
- * Push out what was sent and wait for the next result, wait_us at most. true: pg_next will not wait, be it
+ * Send what is still in the buffer and wait for the next result, at most wait_us. true: pg_next will not wait, be it
  * because the connection is gone.
  */
 bool pg_wait(struct pg *pg, int64_t wait_us);

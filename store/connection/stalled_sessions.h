@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stalled_sessions.h - Tavola's own sessions that stay inside a transaction because their program is stopped; finding and ending them.
+ * stalled_sessions.h - Tavola's own sessions that stay inside a transaction because their program is stopped; finding
+ * and ending them.
  *
  * A program that was stopped (SIGSTOP, a machine that hangs) while PostgreSQL sends it rows, or after it had sent part
  * of a flight, keeps its row locks and the write fence: none of the session's time limits counts then. Over TCP

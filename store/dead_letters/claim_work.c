@@ -2,8 +2,8 @@
 /*
  * claim_work.c - the claims of consumers that poll, and what becomes of the claims of dead consumers.
  *
- * Each key of a dead consumer's batch is marked as suspect under the key's own lock; the claim's row is deleted last. If
- * the worker dies in between, the next worker repeats all of it. A mark is no count, so repeating it does no harm.
+ * Each key of a dead consumer's batch is marked as suspect under the key's own lock; the claim's row is deleted last.
+ * If the worker dies in between, the next worker repeats all of it. A mark is no count, so repeating it does no harm.
  */
 #include "store/dead_letters/claim_work.h"
 

@@ -23,7 +23,8 @@ struct claim_owner {
 /*
  * Claim a batch that was polled, before work on it begins. The claim replaces the consumer's previous one.
  *
- * suspects  room for count; set to true for each intent whose key is a suspect: its work was begun before and never reported
+ * suspects  room for count; set to true for each intent whose key is a suspect: its work was begun before and never
+ *           reported
  */
 MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err);

@@ -2,8 +2,8 @@
 /*
  * dead_letter_calls.c - see the header.
  *
- *   redrive   BEGIN; fence; catalogue; [the transaction, DEAD -> PENDING or RUNNING]; the dead letter, DEAD -> RETRYING;
- *             the intent; marker; COMMIT
+ *   redrive   BEGIN; fence; catalogue; [the transaction, DEAD -> PENDING or RUNNING]; the dead letter,
+ *             DEAD -> RETRYING; the intent; marker; COMMIT
  *
  * If two callers redrive the same dead letter, the lock of its row decides: the second one finds it RETRYING. A worker
  * that finishes or gives up the key at the same time removes only the intents that it has read. So the new intent stays

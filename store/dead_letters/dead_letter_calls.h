@@ -19,7 +19,9 @@ void dead_letter_calls_list(struct session *session, struct operation *operation
  */
 void dead_letter_calls_redrive(struct session *session, struct operation *operation);
 
-/* Discard each dead letter in a transaction of its own. The work is not done; the dead letter stays, with the reason. */
+/*
+ * Discard each dead letter in a transaction of its own. The work is not done; the dead letter stays, with the reason.
+ */
 void dead_letter_calls_discard(struct session *session, struct operation *operation);
 
 #endif

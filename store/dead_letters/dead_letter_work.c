@@ -3,8 +3,8 @@
  * dead_letter_work.c - counts failures, and gives work up.
  *
  * Every function locks the row that work on the key locks too: the key's state row, or the transaction's row. So no
- * failure is counted and no key is given up beside a success: after a success the key has no open intent, and nothing is
- * counted for a key without one.
+ * failure is counted and no key is given up beside a success: after a success the key has no open intent, and nothing
+ * is counted for a key without one.
  */
 #include "store/dead_letters/dead_letter_work.h"
 

@@ -23,8 +23,8 @@ MUST_USE enum status dead_letter_work_retry_after(
     struct worker *store, const struct intent *intent, int64_t delay_ms, struct error *err);
 
 /*
- * Give the key up: in one commit make its dead letter DEAD and remove its intents; a transaction becomes DEAD too. A key
- * without an open intent stays as it is.
+ * Give the key up: in one commit make its dead letter DEAD and remove its intents; a transaction becomes DEAD too. A
+ * key without an open intent stays as it is.
  */
 MUST_USE enum status dead_letter_work_bury(
     struct worker *store, const struct intent *intent, struct error *err);

@@ -70,7 +70,7 @@ static enum status send_locks(struct session *session, const struct unique_owner
     return pg_sync(&session->pg, err);
 }
 
-/* Those that were absent come back in the order of the slots. */
+/* Owners that did not exist are returned in the order of their slots. */
 static void mark_created(struct unique_owners *owners, const PGresult *created)
 {
     size_t next = 0;

@@ -28,8 +28,9 @@ enum {
 struct read {
     struct operation *operation;
     const struct table *table;
-    size_t bytes;  /* of properties, so far */
-    bool left_out; /* something was too large to come with the others: none of it counts */
+    size_t bytes; /* of properties, so far */
+    bool
+        left_out; /* an entity was too large to be returned with the others: no result of this statement counts */
 };
 
 enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_VERSION, COLUMN_TS, COLUMN_PROPERTIES, COLUMN_EXPIRES };
@@ -137,7 +138,7 @@ static size_t keys_of(const struct read *reads, size_t count)
     return keys;
 }
 
-/* What the properties of a key may have so that all of them are no more than MAX_READ_BYTES. */
+/* The most bytes of one key's properties, if those of all keys are to stay within MAX_READ_BYTES. */
 static int32_t max_of_each(size_t keys)
 {
     return keys <= WHOLE_KEYS ? INT32_MAX : MAX_READ_BYTES / (int32_t)keys;
@@ -274,7 +275,7 @@ static enum status read_in_snapshot(struct session *session, struct read *read, 
     return session_end_snapshot(session, err);
 }
 
-/* Those of one key are read together, each of the others by itself. Changes the order of the reads. */
+/* Reads of one key run together, each other read by itself. Changes the order of the reads. */
 static enum status read_left_out(struct session *session, struct read *reads, size_t count, struct error *err)
 {
     size_t singles = 0;
@@ -309,9 +310,9 @@ struct gathered {
 };
 
 /*
- * Resolve names; what fails gets its outcome at once. What has a reader of its own (shape_reader.h) is read at once, and may begin a snapshot. The
- * operations that reads does not have may have been decided from the catalogue alone. shares_lane: such readers take long, so their
- * operations are left to the lane of pages.
+ * Resolve names; what fails gets its outcome at once. What has a reader of its own (shape_reader.h) is read at once,
+ * and may begin a snapshot. The operations that reads does not have may have been decided from the catalogue alone.
+ * shares_lane: such readers take long, so their operations are left to the lane of pages.
  */
 static enum status gather_reads(struct session *session, const struct gathered *gathered, struct read *reads,
     size_t *count, struct error *err)
@@ -393,7 +394,7 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
 
 /* ---- in steps ---- */
 
-/* A large batch is two statements: while the database is at the second, the first is answered. */
+/* A large batch is two statements: while the database runs the second, the reads of the first are answered. */
 struct begun {
     size_t count;
     size_t taken;

@@ -9,8 +9,9 @@
 #include "store/session/session.h"
 
 /*
- * Give every OPERATION_GET of the list its outcome; all keys of one are read in one snapshot. context: of a lane that reads by
- * key share; those that read list pages then get the detour DETOUR_ALONE and no outcome. NULL: all are read here.
+ * Give every OPERATION_GET of the list its outcome; all keys of one are read in one snapshot. context: of a lane that
+ * reads by key share; those that read list pages then get the detour DETOUR_ALONE and no outcome. NULL: all are read
+ * here.
  */
 void read_batch_run(struct session *session, struct operation *batch, void *context);
 

@@ -82,7 +82,7 @@ static void add_keys(
     pg_add_array(params, &buckets);
 }
 
-/* Those of signatures, by the ids that they had before ids had scopes. Returns their number. */
+/* Add the records of signatures by the ids that they had before ids had scopes. Returns their number. */
 static size_t unscoped_of(const struct requests *requests, struct arena *arena, struct requests *out)
 {
     *out = (struct requests){ .items = ARENA_ARRAY(arena, struct request, requests->count) };

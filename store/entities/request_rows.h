@@ -28,8 +28,8 @@ struct requests {
 };
 
 /*
- * An id; the items are sorted and united by request_rows_sort. false: the records must be read, since the request may be recorded
- * under an id without a scope, or since operations have the same id.
+ * An id; the items are sorted and united by request_rows_sort. false: the records must be read, since the request may
+ * be recorded under an id without a scope, or since operations have the same id.
  */
 bool request_rows_add(struct requests *requests, const struct operation *operation);
 bool request_rows_sort(struct requests *requests);
@@ -43,12 +43,12 @@ MUST_USE enum status request_rows_send_get(
 MUST_USE enum status request_rows_take(struct session *session, struct requests *requests, struct error *err);
 
 /*
- * A request of a signature that a version without scoped ids has recorded, if its content is the same: its record is the
- * request's. To be removed with the version after the next.
+ * A request of a signature that a version without scoped ids has recorded, if its content is the same: its record is
+ * the request's. To be removed with the version after the next.
  */
 void request_rows_adopt(struct request *request, struct str digest);
 
-/* What was decided is a record from now on: for repeats in this batch, and to be stored. */
+/* Make the decided outcome a record, for repeats in this batch and to be stored. */
 void request_rows_note(
     struct request *request, const struct operation *operation, struct str digest, struct arena *arena);
 

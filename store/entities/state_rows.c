@@ -2,8 +2,8 @@
 /*
  * state_rows.c - see the header.
  *
- * Rows that are missing are made behind the plan, when it is known what stands in them. Meanwhile a worker may make one and
- * read the entity as it was: then the insert fails, and the write begins anew with what the worker has done.
+ * Rows that are missing are made behind the plan, when it is known what stands in them. Meanwhile a worker may make one
+ * and read the entity as it was: then the insert fails, and the write begins anew with what the worker has done.
  * tests/spin/strong_state.pml has both.
  */
 #include "store/entities/state_rows.h"

@@ -32,7 +32,7 @@ enum {
 /* ---- flight 1 ---- */
 
 /*
- * What a stored row may have so that all of them are no more than MAX_READ_BYTES. One operation is read whatever it
+ * The most bytes of one stored row, if all rows are to stay within MAX_READ_BYTES. One operation is read whatever it
  * takes.
  */
 static int32_t max_of_each(const struct write_set *set)
@@ -540,8 +540,8 @@ static void note_requests(const struct write_set *set, struct arena *arena)
 }
 
 /*
- * A batch had a request that is recorded, or a row that another transaction wrote meanwhile. For a while what is stored is read
- * before anything is written, as more of that may come: each time the upserts would be done in vain.
+ * A batch had a request that is recorded, or a row that another transaction wrote meanwhile. For a while what is stored
+ * is read before anything is written, as more of that may come: each time the upserts would be done in vain.
  */
 static void read_first(struct session *session)
 {
@@ -549,8 +549,8 @@ static void read_first(struct session *session)
 }
 
 /*
- * What the feed needs to know of the states before and after. Guard G45: false if a row was written between the statement's snapshot
- * and its lock, so that it is not known what was there before.
+ * What the feed needs to know of the states before and after. Guard G45: false if a row was written between the
+ * statement's snapshot and its lock, so that it is not known what was there before.
  */
 static bool fill_states(struct write_set *set, const PGresult *written, int64_t floor)
 {
@@ -570,8 +570,8 @@ static bool fill_states(struct write_set *set, const PGresult *written, int64_t 
 }
 
 /*
- * With ids of requests, or a feed: records and changes hold what the upserts return, so they follow in a second flight. Records are
- * not read: where one is there already its key refuses the transaction (guard G5).
+ * With ids of requests, or a feed: records and changes hold what the upserts return, so they follow in a second flight.
+ * Records are not read: where one is there already its key refuses the transaction (guard G5).
  */
 static enum status run_blind_twice(struct session *session, struct write_set *set, struct error *err)
 {
@@ -692,7 +692,7 @@ static void run_one_by_one(struct session *session, struct operation *batch,
     }
 }
 
-/* What a part of a batch takes is free again when it is decided. */
+/* The memory of a part of a batch is released when the part is decided. */
 static void run_part(struct session *session, struct operation *part, const struct commit_observer *observer)
 {
     struct arena whole = session->arena;

@@ -6,8 +6,8 @@
  *   plan       in C, pure: domain/write_plan; with unique indexes twice, and their owners are locked in between
  *   flight 2   remove what was created in vain; update; entries of strong indexes; changes; intents; marker; COMMIT
  *
- * Unconditional upserts into tables without indexes take the blind path: one flight, no reading; with request ids or a feed a
- * second one for records and changes.
+ * Unconditional upserts into tables without indexes take the blind path: one flight, no reading; with request ids or a
+ * feed a second one for records and changes.
  *
  * A batch that failed before its COMMIT is run again, then operation by operation, so that one culprit
  * does not fail its neighbours; one that has more to read than may be held at once is run in halves. A lost
@@ -29,7 +29,7 @@ void write_batch_run(struct session *session, struct operation *batch, void *con
 struct worker;
 struct write_set;
 
-/* Run ordinary writes; the worker's observer is told of their intents. Every operation gets its outcome. */
+/* Run ordinary writes; the worker's observer gets their intents. Every operation gets its outcome. */
 void write_batch_for_worker(struct worker *store, struct session *session, struct operation *batch);
 
 /*
@@ -39,8 +39,8 @@ void write_batch_for_worker(struct worker *store, struct session *session, struc
 MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
 
 /*
- * Of tables with unique indexes, once the rows are locked: call plan() to learn which values are wanted, lock their owners
- * (guard G36), and put the rows back as they were, for the plan that counts. Does nothing without such a table.
+ * Of tables with unique indexes, once the rows are locked: call plan() to learn which values are wanted, lock their
+ * owners (guard G36), and put the rows back as they were, for the plan that counts. Does nothing without such a table.
  */
 MUST_USE enum status write_batch_lock_owners(struct session *session, struct write_set *set,
     void (*plan)(void *context), void *context, struct error *err);

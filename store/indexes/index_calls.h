@@ -22,16 +22,17 @@ void index_calls_get(struct session *session, struct operation *operation);
 void index_calls_list(struct session *session, struct operation *operation);
 
 /*
- * An OPERATION_INDEX_UPDATE, through the fence: from now on entries commit with their writes (STRONG), or follow them (EVENTUAL).
- * If the index has that consistency already, nothing is changed. Outcome: out.index, one view; `update` if older writes must still be brought in, which makes the
- * index a strong one. INDEX_NOT_FOUND, INVALID_INPUT (entries in the partition of their source always come with their
- * writes), DATABASE_DISTRIBUTED, TOO_MANY_OPERATIONS, QUOTA_EXCEEDED.
+ * An OPERATION_INDEX_UPDATE, through the fence: from now on entries commit with their writes (STRONG), or follow them
+ * (EVENTUAL). If the index has that consistency already, nothing is changed. Outcome: out.index, one view; `update` if
+ * older writes must still be brought in, which makes the index a strong one. INDEX_NOT_FOUND, INVALID_INPUT (entries in
+ * the partition of their source always come with their writes), DATABASE_DISTRIBUTED, TOO_MANY_OPERATIONS,
+ * QUOTA_EXCEEDED.
  */
 void index_calls_update(struct session *session, struct operation *operation);
 
 /*
- * DROPPING through the fence; the name is free at once, a running build is cancelled, and so is a replacement, which goes
- * too. Outcome: out.jobs, one. INDEX_NOT_FOUND.
+ * DROPPING through the fence; the name is free at once, a running build is cancelled, and so is a replacement, which
+ * goes too. Outcome: out.jobs, one. INDEX_NOT_FOUND.
  */
 void index_calls_drop(struct session *session, struct operation *operation);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_rows.h - what a change of the catalogue that makes or retires an index writes: rows of indexes, of their tables, and of the
- * operations that build and drop them.
+ * index_rows.h - what a change of the catalogue that makes or retires an index writes: rows of indexes, of their
+ * tables, and of the operations that build and drop them.
  */
 #ifndef STORE_INDEXES_INDEX_ROWS_H
 #define STORE_INDEXES_INDEX_ROWS_H
@@ -11,8 +11,8 @@
 #include "store/session/session.h"
 
 /*
- * Whether entries in other partitions may commit with their writes. STATUS_PRECONDITION: DATABASE_DISTRIBUTED, at this field of the
- * request.
+ * Whether entries in other partitions may commit with their writes. STATUS_PRECONDITION: DATABASE_DISTRIBUTED, at this
+ * field of the request.
  */
 MUST_USE enum status index_rows_check_may_be_strong(
     struct session *session, const char *field, struct error *err);

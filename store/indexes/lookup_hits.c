@@ -44,7 +44,7 @@ enum status lookup_hits_resolve(const struct session *session, const struct oper
 
 /* ---- from entries to sources ---- */
 
-/* What an entry shows of its source: the source's keys and ETag, and the projected properties. */
+/* The hit that an entry makes: the keys and the ETag of the source, and the projected properties. */
 static bool entry_as_source(const struct index *index, struct entity *entry)
 {
     struct str rest = entry->properties.bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup_hits.h - what all ways to run a look-up have in common: the index it names, and the way from the entries that it
- * has found to their source entities.
+ * lookup_hits.h - what all ways to run a look-up have in common: the index it names, and the way from the entries that
+ * it has found to their source entities.
  */
 #ifndef STORE_INDEXES_LOOKUP_HITS_H
 #define STORE_INDEXES_LOOKUP_HITS_H

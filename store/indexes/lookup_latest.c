@@ -79,7 +79,7 @@ static int page_order(
     return operation->in.lookup.descending ? -order : order;
 }
 
-/* What lies before the page, or behind where it ends, is another page's. */
+/* Entries before the page or behind its end belong to other pages. */
 static bool is_on_page(const struct operation *operation, const struct entity_key *entry)
 {
     const struct operation_lookup *in = &operation->in.lookup;

@@ -26,8 +26,8 @@ MUST_USE enum status lookup_latest_begin(struct session *session, const struct i
 bool lookup_latest_covers(const struct open_sources *open, const struct entity *entry);
 
 /*
- * Merge the entries that the open sources should have into a page of entries of all other sources, in the page's order; the page
- * is cut at its limit. operation->out.lookup has entities under their entries' keys.
+ * Merge the entries that the open sources should have into a page of entries of all other sources, in the page's order;
+ * the page is cut at its limit. operation->out.lookup has entities under their entries' keys.
  */
 MUST_USE enum status lookup_latest_merge(struct session *session, const struct index *index,
     const struct lookup_range *range, const struct open_sources *open, struct operation *operation,

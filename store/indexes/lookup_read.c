@@ -112,7 +112,10 @@ static enum status check_sources(
     return STATUS_OK;
 }
 
-/* The index was strong when the read began, so nothing was waited for; the one that has its name now is not (guard G43). */
+/*
+ * The index was strong when the read began, so nothing was waited for; the one that has its name now is not (guard
+ * G43).
+ */
 static bool was_replaced(const struct session *session, const struct operation *operation)
 {
     const struct table *entries = catalogue_find(session->catalogue, operation->account, operation->table);
@@ -157,7 +160,7 @@ static enum status look_up(struct session *session, struct operation *operation,
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
     reads_around = in->freshness.latest && !index_is_strong(index); /* which has all entries, always */
-    /* Guard G22: before the entries, so that they have all that was applied by then. */
+    /* Guard G22: the watermark is read before the entries, so the entries have all work that it covers. */
     TRY(lag_read(session, &lag, err));
     out->lag = index_is_strong(index) ? lag.strong : lag.behind;
     if (reads_around)

@@ -44,7 +44,7 @@ struct reconcile {
 
 /* ---- flights 1 and 2 ---- */
 
-/* What a source may have so that sources and entries of `keys` keys like it are no more than MAX_BYTES. */
+/* The most bytes of one source, if the sources and entries of `keys` such keys are to stay within MAX_BYTES. */
 static int64_t max_of_each(const struct source_keys *keys)
 {
     size_t copies = 1;
@@ -133,8 +133,9 @@ static uint32_t unowned_in_place(const struct source_key *key)
 }
 
 /*
- * An entity that was written between the two readings has been compared with the owner of a value that it has no more. If it owned its
- * value before that write and owns one afterwards, the write has left no intent, and it is no violation; otherwise it has left one.
+ * An entity that was written between the two readings has been compared with the owner of a value that it does not have
+ * any more. If it owned its value before that write and owns one afterwards, the write has left no intent, and it is no
+ * violation; otherwise it has left one.
  */
 static enum status confirm_unowned(struct session *session, struct source_keys *keys, struct error *err)
 {
@@ -160,7 +161,8 @@ static enum status confirm_unowned(struct session *session, struct source_keys *
 
 /*
  * Which of the keys own the values they ask for. Owners change in the commits of writes. A write that comes between the
- * reading of the sources and this one leaves its intent, so that its key is looked at again, or is noticed by confirm_unowned.
+ * reading of the sources and this one leaves its intent, so that its key is looked at again, or is noticed by
+ * confirm_unowned.
  */
 static enum status ask_owners(struct session *session, struct source_keys *keys, struct error *err)
 {

@@ -34,8 +34,8 @@ MUST_USE enum status reconcile_keys(struct worker *store, const struct intent *i
     bool force, struct reconcile_counts *counts, struct error *err);
 
 /*
- * The same, forced: all at once or, if that fails, one by one, so that the entity which cannot be indexed is named. A manifest
- * that cannot be read is repaired.
+ * The same, forced: all at once or, if that fails, one by one, so that the entity which cannot be indexed is named. A
+ * manifest that cannot be read is repaired.
  */
 MUST_USE enum status reconcile_each(
     struct worker *store, const struct intent *keys, size_t count, struct error *err);
@@ -43,9 +43,9 @@ MUST_USE enum status reconcile_each(
 struct entry_suspect; /* store/indexes/stored_entries.h */
 
 /*
- * The same, forced, of keys whose manifests are not believed, be it that they cannot be read: what is stored counts, at the
- * keys of the sources' entries, of the manifests' and of the suspects. One suspect for each intent, of its key. What is right
- * is left as it is.
+ * The same, forced, for keys whose manifests may be wrong or unreadable: the stored entries count instead, at the
+ * keys of the sources' entries, of the manifests' and of the suspects. One suspect for each intent, of its key. What is
+ * right is left as it is.
  */
 MUST_USE enum status reconcile_repair(struct worker *store, const struct intent *intents,
     const struct entry_suspect *suspects, size_t count, struct reconcile_counts *counts, struct error *err);

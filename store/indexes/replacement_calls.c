@@ -116,8 +116,8 @@ void replacement_calls_create(struct session *session, struct operation *operati
 }
 
 /*
- * A replacement is ended by its builder, by a cancellation or by DropIndex: each does so in a catalogue change in which the
- * operation's row ends too, so that only one of them does.
+ * A replacement is ended by its builder, by a cancellation or by DropIndex: each does so in a catalogue change in which
+ * the operation's row ends too, so that only one of them does.
  */
 
 enum status replacement_calls_send_switch(
@@ -177,7 +177,7 @@ static const struct index *find_by_operation(const struct session *session, cons
     return NULL;
 }
 
-/* Of a replacement that is no more, the operation's row says what became of it. */
+/* If the replacement has ended, the operation's row has its outcome. */
 static enum status cancel(struct session *session, struct operation *operation, struct error *err)
 {
     const struct index *index;

@@ -2,9 +2,10 @@
 /*
  * replacement_calls.h - requests to replace an index by another one, and how a replacement ends.
  *
- * A replacement is an index as any other, with entries, manifests, owners and violations of its own, but without a name:
- * catalogue_find does not find it. Its builder makes it READY, retires the other index and gives it the name in one catalogue
- * change (guard G42), so every reader finds the one or the other with all its entries. If the replacement fails or is cancelled before, it is retired.
+ * A replacement is an index as any other, with entries, manifests, owners and violations of its own, but without a
+ * name: catalogue_find does not find it. Its builder makes it READY, retires the other index and gives it the name in
+ * one catalogue change (guard G42), so every reader finds the one or the other with all its entries. If the replacement
+ * fails or is cancelled before, it is retired.
  */
 #ifndef STORE_INDEXES_REPLACEMENT_CALLS_H
 #define STORE_INDEXES_REPLACEMENT_CALLS_H
@@ -15,8 +16,8 @@
 
 /*
  * The new index, BUILDING, and its build, through the fence. Outcome: out.jobs, one.
- * INDEX_NOT_FOUND, INDEX_NOT_READY (it is being built, or replaced), TOO_MANY_OPERATIONS, QUOTA_EXCEEDED, INVALID_INPUT (another table, or as
- * many indexes on it as there may be).
+ * INDEX_NOT_FOUND, INDEX_NOT_READY (it is being built, or replaced), TOO_MANY_OPERATIONS, QUOTA_EXCEEDED, INVALID_INPUT
+ * (another table, or as many indexes on it as there may be).
  */
 void replacement_calls_create(struct session *session, struct operation *operation);
 

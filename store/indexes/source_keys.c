@@ -153,7 +153,10 @@ static enum status begin_and_lock(struct session *session, struct source_keys *k
     return STATUS_OK;
 }
 
-/* Insert the missing state rows. The statement returns a row for each that this transaction has inserted, in the order of the keys. */
+/*
+ * Insert the missing state rows. The statement returns a row for each that this transaction has inserted, in the order
+ * of the keys.
+ */
 static enum status create_states(
     struct session *session, struct key_list list, bool *is_done, struct error *err)
 {
@@ -170,8 +173,8 @@ static enum status create_states(
 
 /*
  * If another transaction has inserted a state row between the two statements, this one must not wait for that row while
- * it holds locks: the other transaction may wait for one of them. So it rolls back, forgets what it has read, and begins
- * again.
+ * it holds locks: the other transaction may wait for one of them. So it rolls back, forgets what it has read, and
+ * begins again.
  */
 static void release_locks(struct session *session, struct source_keys *keys)
 {

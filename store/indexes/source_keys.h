@@ -44,7 +44,8 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 
 /*
  * Begin a transaction that writes, with the state rows of all keys locked: first the rows that exist, then those
- * that this transaction inserts (guard G8). Fills applied, ctid, stored and is_ill. STATUS_STALE: see session_take_begin;
+ * that this transaction inserts (guard G8). Fills applied, ctid, stored and is_ill. STATUS_STALE: see
+ * session_take_begin;
  * STATUS_TIMEOUT: other transactions kept inserting the missing rows.
  */
 MUST_USE enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err);
@@ -55,7 +56,10 @@ void source_keys_take_states(struct source_keys *keys, const PGresult *states, s
 /* STATUS_INTERNAL: the manifest of a key cannot be decoded. */
 MUST_USE enum status source_keys_check(const struct source_keys *keys, struct error *err);
 
-/* Send the statement that reads (sql_intent_of_keys) or removes (sql_intent_take) the intents of the locked keys (guard G9). */
+/*
+ * Send the statement that reads (sql_intent_of_keys) or removes (sql_intent_take) the intents of the locked keys (guard
+ * G9).
+ */
 MUST_USE enum status source_keys_send_intents(
     struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err);
 

@@ -63,7 +63,7 @@ static size_t count_entries(struct source_keys *keys, size_t suspects)
     return max;
 }
 
-/* What the source asks for, and what the manifest names. */
+/* Add the entries that the source asks for, and those that the manifest names. */
 static void add_known(struct entry_list *list, struct source_key *key, struct arena *arena)
 {
     struct reconcile_plan plan;

@@ -16,8 +16,8 @@ struct entry_suspect {
 };
 
 /*
- * Replace `stored` of each key by the entries that are there and name it: at the keys that its source asks for, that its
- * manifest names, and among the suspects. The entries are locked, in the order of locks; the state rows are locked
+ * Replace `stored` of each key by the entries that are there and name it: at the keys that its source asks for, that
+ * its manifest names, and among the suspects. The entries are locked, in the order of locks; the state rows are locked
  * already, and the sources were read.
  */
 MUST_USE enum status stored_entries_read(struct session *session, struct source_keys *keys,

@@ -7,8 +7,9 @@
  *   plan       the entries of the locked rows
  *   flight 3   owners; remove the rows that were created to be locked; entries; marker; COMMIT
  *
- * Writers of a strong index write its entries under the locks of their entities. The builder takes the same locks before it
- * reads (guard G35): a write is then wholly before the chunk, which reads it, or wholly behind it, and writes over it.
+ * Writers of a strong index write its entries under the locks of their entities. The builder takes the same locks
+ * before it reads (guard G35): a write is then wholly before the chunk, which reads it, or wholly behind it, and writes
+ * over it.
  */
 #include "store/indexes/strong_build.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strong_build.h - making the entries of a strong index, and the owners of a unique one, what their sources ask for: while it
- * is built, and where a validation has found a difference.
+ * strong_build.h - making the entries of a strong index, and the owners of a unique one, what their sources ask for:
+ * while it is built, and where a validation has found a difference.
  */
 #ifndef STORE_INDEXES_STRONG_BUILD_H
 #define STORE_INDEXES_STRONG_BUILD_H
@@ -27,9 +27,9 @@ struct strong_mending {
 
 /*
  * One transaction: it locks the sources, as a write does, and reads them; then it writes every entry that they ask for,
- * and deletes the entries found that they do not ask for. In a unique index the first source with a value becomes its owner, and
- * every other source with that value a violation. In an index that is not strong no entries are written. An index that does not
- * exist any more, or is being dropped, is not changed.
+ * and deletes the entries found that they do not ask for. In a unique index the first source with a value becomes its
+ * owner, and every other source with that value a violation. In an index that is not strong no entries are written. An
+ * index that does not exist any more, or is being dropped, is not changed.
  */
 MUST_USE enum status strong_build_mend(
     struct worker *store, struct strong_mending *mending, struct error *err);

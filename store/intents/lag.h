@@ -8,7 +8,7 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* What one look at the watermarks says. */
+/* The result of one reading of the watermarks. */
 struct lag_seen {
     struct lag behind; /* over all bucket ranges, as the relay last saw it */
     struct lag strong; /* of a strong index: there is none as of now, by the database's clock */

@@ -175,7 +175,9 @@ static void fill_intents(struct scan *scan, const PGresult *result)
 
 enum first_column { FIRST_NOW_US, FIRST_ID };
 
-/* What is being written now has an id of half a minute ago at most: a minute behind all that is seen is safe.
+/*
+ * An intent that is being written now has an id at most half a minute old, so a mark one minute behind the newest id
+ * seen is safe.
  */
 static void fill_low_id(struct scan *scan, const PGresult *first)
 {

@@ -29,7 +29,7 @@ struct scan_scope {
     int64_t until_us[MAX_QUEUES * WORK_KINDS];
 };
 
-/* What a scan looks for. */
+/* The intents that a scan looks for. */
 struct intent_scan {
     int range;
     const struct scan_scope *scope; /* NULL: all work */

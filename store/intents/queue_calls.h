@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_calls.h - what operators say of queues and what they are told.
+ * queue_calls.h - how operators control queues, and what they read about them.
  */
 #ifndef STORE_INTENTS_QUEUE_CALLS_H
 #define STORE_INTENTS_QUEUE_CALLS_H

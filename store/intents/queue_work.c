@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_work.c - what workers ask and tell about queues: how they are controlled, permits where they are limited, and
+ * queue_work.c - what workers read and write about queues: controls, permits of queues with a rate limit, and
  * how much has been done.
  */
 #include "store/intents/queue_work.h"

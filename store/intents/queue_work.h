@@ -20,7 +20,7 @@ MUST_USE enum status queue_work_read_controls(struct worker *store, struct queue
 MUST_USE enum status queue_work_take_permits(
     struct worker *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err);
 
-/* Tell how much has been applied since it was told last. */
+/* Store the number of intents applied since the last call. */
 struct applied {
     int64_t table_id;
     int16_t queue, kind;

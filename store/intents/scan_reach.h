@@ -41,7 +41,7 @@ void scan_reach_forget(struct scan_reach *reach);
  */
 size_t scan_reach_share(const struct scan_reach *reach, bool rest_only, size_t max);
 
-/* What was asked for, and what came back. */
+/* What a scan has asked for, and what it has returned. */
 struct scan_answer {
     const struct intent *intents; /* each slot's in the order of their ids */
     size_t count, max, share;

@@ -35,8 +35,8 @@ MUST_USE enum status job_checkpoint(struct job *job, struct error *err);
 MUST_USE enum status job_checkpoint_in(struct session *session, const struct job *job, struct error *err);
 
 /*
- * The parameters of a statement that takes the keys behind the cursor: the table, the cursor's partition key and row key, whether
- * there is a cursor, and the limit.
+ * The parameters of a statement that takes the keys behind the cursor: the table, the cursor's partition key and row
+ * key, whether there is a cursor, and the limit.
  */
 void job_range_params(const struct job *job, int64_t limit, struct arena *arena, struct pg_params *params);
 

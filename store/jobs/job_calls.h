@@ -20,8 +20,8 @@ MUST_USE enum status job_calls_control_one(
     struct session *session, struct operation *operation, struct error *err);
 
 /*
- * Operations of an account that have not ended, paused ones included; purges do not count. Calls that race may exceed it by as
- * many as they are.
+ * Operations of an account that have not ended, paused ones included; purges do not count. Calls that race may exceed
+ * it by as many as they are.
  */
 enum { LIMIT_OPEN_OPERATIONS = 100 };
 

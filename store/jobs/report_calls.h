@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_calls.h - requests that verify or repair an index, and that read the report. Workers do the work: verify_job.h.
+ * report_calls.h - requests that verify or repair an index, and that read the report. Workers do the work:
+ * verify_job.h.
  */
 #ifndef STORE_JOBS_REPORT_CALLS_H
 #define STORE_JOBS_REPORT_CALLS_H
@@ -20,8 +21,8 @@ void report_calls_start(struct session *session, struct operation *operation);
 void report_calls_get(struct session *session, struct operation *operation);
 
 /*
- * In the open transaction: insert an operation that verifies or repairs an index, and its report, and delete the index's oldest
- * reports. Only sends statements, whose results have no rows to read.
+ * In the open transaction: insert an operation that verifies or repairs an index, and its report, and delete the
+ * index's oldest reports. Only sends statements, whose results have no rows to read.
  */
 MUST_USE enum status report_calls_send(struct session *session, const struct operation_verify *in,
     const struct job_start *start, struct error *err);

@@ -2,9 +2,10 @@
 /*
  * turn.h - the chunks of one turn of a job: several threads take them in the order of keys.
  *
- * A chunk begins where the one before it ends, and where that is is known as soon as its keys are read: from then on the two
- * are done at the same time. A turn ends after some time, with the last key, or with a chunk that says so. The thread that leads the
- * job then commits one checkpoint for all chunks up to the first that is missing; what was done behind that is done again.
+ * A chunk begins where the one before it ends, and where that is is known as soon as its keys are read: from then on
+ * the two are done at the same time. A turn ends after some time, with the last key, or with a chunk that says so. The
+ * thread that leads the job then commits one checkpoint for all chunks up to the first that is missing; what was done
+ * behind that is done again.
  */
 #ifndef STORE_JOBS_TURN_H
 #define STORE_JOBS_TURN_H
@@ -40,8 +41,8 @@ void turn_init(struct turn *turn, const struct turn_position *position, enum cre
 void turn_cleanup(struct turn *turn);
 
 /*
- * The next chunk: its number, from 0, and where it begins; false: there is none. Waits for turn_pass of the chunk before.
- * After true turn_pass or turn_stop must follow.
+ * The next chunk: its number, from 0, and where it begins; false: there is none. Waits for turn_pass of the chunk
+ * before. After true turn_pass or turn_stop must follow.
  */
 bool turn_take(struct turn *turn, size_t *number, struct turn_position *position);
 

@@ -2,18 +2,18 @@
 /*
  * fair_queue.h - the operations that wait in a lane, in an order that is fair between accounts.
  *
- * Each account has a queue of its own. The queues take turns (deficit round robin): a turn ends when the account has used up
- * its credit, of which each turn brings the same amount. What an operation costs is charged when it is taken, or after it ran,
- * when its time, or what it has read, is known; credit may become debt, which later turns pay. While only one account waits,
- * it gets everything.
+ * Each account has a queue of its own. The queues take turns (deficit round robin): a turn ends when the account has
+ * used up its credit, of which each turn brings the same amount. What an operation costs is charged when it is taken,
+ * or after it ran, when its time, or what it has read, is known; credit may become debt, which later turns pay. While
+ * only one account waits, it gets everything.
  *
- * An account's operations are taken in the order of their arrival. In an overload, which is when its queue has not been empty
- * for FAIR_QUEUE_MAX_BUSY_US, they are taken in the opposite order: the newest are answered soon, while in order of arrival each
- * would wait as long as the queue is, and be answered when its caller has given up. The oldest wait until the overload is over,
- * their deadline has passed, or they have waited for FAIR_QUEUE_MAX_WAIT_US.
+ * An account's operations are taken in the order of their arrival. In an overload, which is when its queue has not been
+ * empty for FAIR_QUEUE_MAX_BUSY_US, they are taken in the opposite order: the newest are answered soon, while in order
+ * of arrival each would wait as long as the queue is, and be answered when its caller has given up. The oldest wait
+ * until the overload is over, their deadline has passed, or they have waited for FAIR_QUEUE_MAX_WAIT_US.
  *
- * How many operations may wait is shared between the accounts as well: base/fair_shares.h. Accounts of one slot there share a
- * queue here.
+ * How many operations may wait is shared between the accounts as well: base/fair_shares.h. Accounts of one slot there
+ * share a queue here.
  *
  * Not safe for several threads: the lane has a lock.
  */
@@ -54,8 +54,8 @@ struct fair_queue {
 void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn);
 
 /*
- * now_us here and below: clock_monotonic_us. false: the account has used up its share of the queue's capacity; the caller
- * keeps the operation.
+ * now_us here and below: clock_monotonic_us. false: the account has used up its share of the queue's capacity; the
+ * caller keeps the operation.
  */
 MUST_USE bool fair_queue_add(struct fair_queue *queue, struct operation *operation, int64_t now_us);
 
@@ -69,8 +69,8 @@ struct operation *fair_queue_next(struct fair_queue *queue, int64_t now_us);
 void fair_queue_take(struct fair_queue *queue, struct operation *next, int64_t cost);
 
 /*
- * Remove the oldest operation of the account whose turn it is, if it is not worth serving: cancelled, past its deadline, or
- * waiting for more than FAIR_QUEUE_MAX_WAIT_US. NULL: it is worth it, or nothing waits.
+ * Remove the oldest operation of the account whose turn it is, if it is not worth serving: cancelled, past its
+ * deadline, or waiting for more than FAIR_QUEUE_MAX_WAIT_US. NULL: it is worth it, or nothing waits.
  */
 struct operation *fair_queue_take_overdue(struct fair_queue *queue, int64_t now_us);
 

@@ -22,12 +22,16 @@ enum {
     MAX_KEYS = 1000,
     /*
      * A turn of an account. In lanes of batches it is as many entities, and an entity is charged for each 4 KiB of its
-     * properties; in the others it is the time of a short page in microseconds, which is what an operation pays in advance.
+     * properties; in the others it is the time of a short page in microseconds, which is what an operation pays in
+     * advance.
      */
     ENTITIES_PER_TURN = 32,
     BYTES_PER_ENTITY = 4096,
     US_PER_TURN = 2000,
-    /* What a lane that gives way rests for each microsecond in which a thread of the others was at work beside it. */
+    /*
+     * How long a lane that gives way rests for each microsecond in which a thread of the other lanes has worked beside
+     * it.
+     */
     RESTS = 4,
 };
 
@@ -138,7 +142,7 @@ static int share_of(const struct lane *lane)
     return share < lane->options.batch_operations ? share : lane->options.batch_operations;
 }
 
-/* What an account is charged when its operation is taken. */
+/* The charge for an account whose operation is taken from the queue. */
 static int64_t cost_in_advance(const struct lane *lane, const struct operation *operation)
 {
     size_t entities = operation_keys(operation) + operation_bytes(operation) / BYTES_PER_ENTITY;
@@ -165,8 +169,8 @@ static void append(struct operation ***tail, struct operation *operation)
 }
 
 /*
- * What waits, up to the lane's limits; there is something. What is overdue comes along beyond the limits, as drop_all_late
- * does no more than refuse it. With the mutex.
+ * What waits, up to the lane's limits; there is something. What is overdue comes along beyond the limits, as
+ * drop_all_late does no more than refuse it. With the mutex.
  */
 static struct operation *take_batch(struct lane *lane)
 {
@@ -204,7 +208,7 @@ static bool must_wait(const struct lane_thread *thread)
     return !thread->handed && (thread->lent || (!has_work(lane) && !lane->stopping));
 }
 
-/* What waits, for this thread. With the mutex. */
+/* Take the next batch for this thread. With the mutex. */
 static struct operation *take_for(struct lane_thread *thread)
 {
     struct lane_work *work = &thread->lane->work;
@@ -275,7 +279,7 @@ static bool drop_late(struct operation *operation, int64_t now_us)
     return true;
 }
 
-/* What could not be known before: the accounts pay for it by their next turns. */
+/* Charge costs that are known only after the batch: the accounts pay with their next turns. */
 static void charge_more(struct lane *lane, const struct operation *operation)
 {
     if (!lane->options.more_cost || !operation)
@@ -371,7 +375,7 @@ static struct foreground count_foreground(const struct lane *lane)
     return out;
 }
 
-/* As if no more than one thread of the others had been at work: three at once must not keep this one from working. */
+/* Several busy threads of the other lanes count as one, so that they cannot keep this lane from working. */
 static void give_way(struct lane *lane, const struct foreground *before)
 {
     struct foreground now = count_foreground(lane);

@@ -27,8 +27,9 @@ struct lane_steps {
     /* Send; NULL: this batch or the connection's state is not for this way. */
     void *(*begin)(struct session *session, struct operation *batch);
     /*
-     * Give some operations of the batch their outcome, and move them from it to *decided: they are answered while the
-     * database is at the rest. true: that is to be called again; false: `run` has to do what is left of the batch.
+     * Give some operations of the batch their outcome, and move them from the batch to *decided: they are answered
+     * while the database works on the others. true: call finish() again; false: `run` has to do what is left of the
+     * batch.
      */
     bool (*finish)(
         struct session *session, void *begun, struct operation **batch, struct operation **decided);
@@ -42,9 +43,9 @@ struct lane_options {
     struct quotas quotas;
     int threads;
     /*
-     * Lanes whose operations matter more, none by default. When they were at work while this one ran a batch, the thread rests
-     * for four times as long as they were: beside work without a pause it takes a fifth of its time. They must be stopped after
-     * this one.
+     * Lanes whose operations matter more, none by default. When they were at work while this one ran a batch, the
+     * thread rests for four times as long as they were: beside work without a pause it takes a fifth of its time. They
+     * must be stopped after this one.
      */
     struct lane *const *gives_way_to;
     int gives_way_count;
@@ -63,8 +64,8 @@ struct lane_options {
     bool (*pass_on)(void *context, struct operation *operation);
     void (*answering)(bool begins); /* see store_options; may be NULL */
     /*
-     * May be NULL. Called behind `run` for each operation: what it has cost, beside the one entity that it was charged for when
-     * it was taken; in entities, as fair_queue.h counts in lanes of batches. At least 0.
+     * May be NULL. Called behind `run` for each operation: what it has cost, beside the one entity that it was charged
+     * for when it was taken; in entities, as fair_queue.h counts in lanes of batches. At least 0.
      */
     int64_t (*more_cost)(const struct operation *operation);
 };
@@ -80,7 +81,9 @@ bool lane_submit(struct lane *lane, struct operation *operation);
 /* The same, but the operation may wait until the next lane_run: for callers that submit many at once. */
 bool lane_collect(struct lane *lane, struct operation *operation);
 
-/* Have what was collected run: here, if the lane has steps and a session is free; else by the lane's threads. */
+/*
+ * Run the collected operations: in this thread if the lane has steps and a session is free, else in the lane's threads.
+ */
 void lane_run(struct lane *lane);
 
 /* All of it but the name. */

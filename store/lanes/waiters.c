@@ -19,8 +19,8 @@ enum { MARGIN_US = 100000 };
 enum { PROBES_PER_UNIT = 16 };
 
 /*
- * The time until the database is asked again. Freshness mostly comes within milliseconds, so the database is asked again
- * after a quarter of the time that the operation has waited.
+ * The time until the database is asked again. Freshness mostly comes within milliseconds, so the database is asked
+ * again after a quarter of the time that the operation has waited.
  */
 enum { PAUSE_US = 50000, MIN_PAUSE_US = 3000, MAX_PAUSE_US = 250000 };
 
@@ -151,7 +151,7 @@ bool waiters_must_wait(const struct operation *operation)
     return wait != OPERATION_WAIT_NONE;
 }
 
-/* What one question about the operation costs; at most a quarter of what an account may have alone. */
+/* The cost of one question about the operation, at most a quarter of the share of an account that is alone. */
 static int64_t weight_of(const struct waiters *waiters, const struct operation *operation)
 {
     int64_t probes = 0, max_weight = waiters->shares.capacity / 4;
@@ -233,7 +233,7 @@ static struct waiter *take_list(struct waiters *waiters, enum waiters_which whic
     return list;
 }
 
-/* Put the kept waiters back. Those that wait no more give back their shares. */
+/* Put the kept waiters back. A waiter that has finished gives its share back. */
 static void put_back(struct waiters *waiters, struct waiter *kept, const struct waiter *released)
 {
     int64_t due_us = INT64_MAX;

@@ -33,7 +33,9 @@ struct waiters {
 void waiters_init(struct waiters *waiters, int64_t max_count);
 void waiters_cleanup(struct waiters *waiters);
 
-/* Must the operation wait before it runs? See operation_waits_for; a freshness that was reached needs no second wait. */
+/*
+ * Must the operation wait before it runs? See operation_waits_for; a freshness that was reached needs no second wait.
+ */
 bool waiters_must_wait(const struct operation *operation);
 
 /* Add an operation that must wait. false: the account has no room, and the operation still belongs to the caller. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list_descent.c - see the header. One scan goes down over the entries. Those of one value are kept until the value ends;
- * then they are cut into pages from the first member on, and the pages leave from the last one on.
+ * list_descent.c - see the header. One scan goes down over the entries. Those of one value are kept until the value
+ * ends; then they are cut into pages from the first member on, and the pages leave from the last one on.
  */
 #include "store/queries/list_descent.h"
 

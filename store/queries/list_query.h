@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list_query.h - what a query on a list index has in common in both directions: list_read.c goes up, list_descent.c down.
+ * list_query.h - what a query on a list index has in common in both directions: list_read.c goes up, list_descent.c
+ * down.
  */
 #ifndef STORE_QUERIES_LIST_QUERY_H
 #define STORE_QUERIES_LIST_QUERY_H

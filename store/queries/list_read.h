@@ -11,8 +11,8 @@
 #include "store/session/session.h"
 
 /*
- * Give an OPERATION_GET on a list index's table its outcome; every key is the address of a page. Where in.get.enough_bytes is
- * set, keys behind LIMIT_PAGE_EXAMINED entries are not read either.
+ * Give an OPERATION_GET on a list index's table its outcome; every key is the address of a page. Where
+ * in.get.enough_bytes is set, keys behind LIMIT_PAGE_EXAMINED entries are not read either.
  */
 MUST_USE enum status list_read_get(
     struct session *session, const struct index *index, struct operation *operation, struct error *err);

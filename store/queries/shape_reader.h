@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_reader.h - how the rows of a table are read that are not entities as they stand: a reader per shape of an index.
+ * shape_reader.h - how the rows of a table are read that are not entities as they stand: a reader per shape of an
+ * index.
  *
- * The shapes whose rows are entities, like callers' own tables, have none: their rows are read by read_batch and row_scan.
+ * The shapes whose rows are entities, like callers' own tables, have none: their rows are read by read_batch and
+ * row_scan.
  */
 #ifndef STORE_QUERIES_SHAPE_READER_H
 #define STORE_QUERIES_SHAPE_READER_H

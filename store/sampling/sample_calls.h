@@ -25,8 +25,8 @@ MUST_USE enum status sample_calls_read(
 void sample_calls_store(struct session *session, struct operation *operation);
 
 /*
- * OPERATION_HOT_PARTITIONS_LIST: store the reports, then merge what all servers have stored. TABLE_NOT_FOUND: in.samples.table
- * is not there.
+ * OPERATION_HOT_PARTITIONS_LIST: store the reports, then merge what all servers have stored. TABLE_NOT_FOUND:
+ * in.samples.table is not there.
  */
 void sample_calls_list_hot(struct session *session, struct operation *operation);
 

@@ -20,8 +20,8 @@
 MUST_USE enum status catalogue_change_begin(struct session *session, struct error *err);
 
 /*
- * Whether the account may have one more index, inside a catalogue change: QUOTA_EXCEEDED. The same for a table that was made
- * in this transaction, after the catalogue's row was locked.
+ * Whether the account may have one more index, inside a catalogue change: QUOTA_EXCEEDED. The same for a table that was
+ * made in this transaction, after the catalogue's row was locked.
  */
 MUST_USE enum status catalogue_change_admit_index(
     struct session *session, struct str account, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalogue_load.c - see the header. Rows come family by family, those of tables and those of indexes beside each other.
+ * catalogue_load.c - see the header. Rows come family by family, those of tables and those of indexes beside each
+ * other.
  */
 #include "store/session/catalogue_load.h"
 
@@ -289,7 +290,10 @@ static enum status load_all(struct pg *pg, struct catalogue **out, struct error 
     return status;
 }
 
-/* Guard G44: whether what was read leads from the known catalogue to the present one: no version in between lacks its row. */
+/*
+ * Guard G44: whether what was read leads from the known catalogue to the present one: no version in between lacks its
+ * row.
+ */
 static bool goes_on(const struct catalogue *known, const struct catalogue *head, const PGresult *changed)
 {
     return head->origin == known->origin && head->epoch == known->epoch && head->version >= known->version &&

@@ -16,8 +16,8 @@ enum catalogue_check_column { CHECK_VERSION, CHECK_FLOOR, CHECK_EPOCH, CHECK_NOW
 enum { CHANGED_NO_FAMILY = 0, CHANGED_ACCOUNTS = -1 };
 
 /*
- * Read the catalogue, in one snapshot. Where it comes from the same database and epoch as `known` and is not older, only
- * the families that have changed since are read. known: may be NULL.
+ * Read the catalogue, in one snapshot. Where it comes from the same database and epoch as `known` and is not older,
+ * only the families that have changed since are read. known: may be NULL.
  *
  * *out  the caller's reference; it may be another reference to `known`
  */

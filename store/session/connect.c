@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connect.c - session_ensure, session_connect_early: a connection with a catalogue of its epoch. Apart from session.c, because raising the
- * epoch is a catalogue change, which needs a session.
+ * connect.c - session_ensure, session_connect_early: a connection with a catalogue of its epoch. Apart from session.c,
+ * because raising the epoch is a catalogue change, which needs a session.
  */
 #include "base/random.h"
 #include "store/session/epoch.h"

@@ -12,7 +12,7 @@ enum { MAX_ATTEMPTS = 5 };
 
 enum column { IS_SAME, SYSTEM_ID, TIMELINE, EPOCH, INSERT_LSN, FLUSH_LSN, KEY };
 
-/* What a look at the database finds. */
+/* The history of the database as one reading finds it. */
 struct look {
     bool is_same;       /* the catalogue's system and timeline are this database's */
     struct history now; /* its lsn: where the next record goes */

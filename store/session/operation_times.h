@@ -22,10 +22,10 @@ int64_t operation_times_latest_us(const struct operation *batch);
 /* Note that the freshness which the look-up requires was reached at `fresh_us`, by clock_monotonic_us. */
 void operation_times_set_fresh(struct operation *operation, int64_t fresh_us);
 
-/* What operation_times_set_fresh noted; 0: nothing. */
+/* The time that operation_times_set_fresh has set; 0: none. */
 int64_t operation_times_fresh_us(const struct operation *operation);
 
-/* What became of an operation that was to be run together with others. */
+/* Whether an operation that was to run together with others has to take another way. */
 enum operation_detour {
     DETOUR_NONE,
     DETOUR_WAIT,  /* the freshness that it requires is not reached: it waits, and is run again */

@@ -186,7 +186,7 @@ static enum status send_commit(struct session *session, const int64_t *version, 
     session->marker_number++;
     TRY(send_markers(session, version, err));
     TRY(pg_sync(&session->pg, err));
-    /* What fails from here on closes the connection, and COMMIT may be on its way. */
+    /* A failure from here on closes the connection, and COMMIT may already have been received. */
     if (pg_send(&session->pg, &sql_commit, NULL, NULL) != STATUS_OK ||
         pg_sync(&session->pg, NULL) != STATUS_OK)
         pg_close(&session->pg);
@@ -250,7 +250,7 @@ enum status session_ask(struct session *session, session_question *question, voi
     }
 }
 
-/* What the marker of a lost transaction says. */
+/* Whether the transaction whose answer was lost has committed, by its marker. */
 struct lost_commit {
     int64_t connection_id, number; /* of the marker */
     bool committed;

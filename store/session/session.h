@@ -127,8 +127,8 @@ MUST_USE enum status session_take_begin(struct session *session, int64_t *now_us
 MUST_USE enum status session_send_commit(struct session *session, struct error *err);
 
 /*
- * One statement as a transaction: up to its rows. The caller goes on with session_send_commit, or with pg_recover. That the
- * catalogue has changed is no harm to statements that use none of it.
+ * One statement as a transaction: up to its rows. The caller goes on with session_send_commit, or with pg_recover. That
+ * the catalogue has changed is no harm to statements that use none of it.
  */
 MUST_USE enum status session_begin_statement(struct session *session, const struct embedded *sql,
     const struct pg_params *params, PGresult **rows, struct error *err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared_catalogue.h - the newest catalogue that the sessions of a program have read, so that each version is read once and
- * held once.
+ * shared_catalogue.h - the newest catalogue that the sessions of a program have read, so that each version is read once
+ * and held once.
  *
- * While one session reads, others that need a newer catalogue wait for it, and then take what it has read. All functions
- * may be called from any thread.
+ * While one session reads, others that need a newer catalogue wait for it, and then take what it has read. All
+ * functions may be called from any thread.
  */
 #ifndef STORE_SESSION_SHARED_CATALOGUE_H
 #define STORE_SESSION_SHARED_CATALOGUE_H
@@ -28,8 +28,9 @@ struct catalogue_reading {
 #define SHARED_CATALOGUE_OWN INT64_MAX
 
 /*
- * A catalogue that is not `known` and that the database had at since_us or later: one that another session has read, or else one
- * that this call reads on its connection and shares with the other sessions. known: the caller's catalogue; may be NULL.
+ * A catalogue that is not `known` and that the database had at since_us or later: one that another session has read, or
+ * else one that this call reads on its connection and shares with the other sessions. known: the caller's catalogue;
+ * may be NULL.
  *
  * A caller waits for another session's reading as long as for its own connection, and then reads by itself.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_attempt.c - see the header. Which failures are temporary for a worker, and what they are called.
+ * worker_attempt.c - see the header. Which failures are temporary for a worker, and which status they get.
  */
 #include "store/session/worker_attempt.h"
 
@@ -15,7 +15,7 @@ static bool is_temporary(const struct error *err)
     return (err->status == STATUS_UNAVAILABLE && !pg_is_lock_timeout(err)) || pg_is_duplicate_key(err);
 }
 
-/* What keeps this worker from the database is no fault of the work. */
+/* A failure that keeps this worker from the database is not a failure of the work. */
 static void name_failure(struct error *err)
 {
     if (pg_is_lock_timeout(err))

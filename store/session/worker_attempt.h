@@ -20,11 +20,12 @@ struct worker {
 };
 
 /*
- * Run one unit of work, see unit_of_work.h. Memory comes from session->arena, which is released when this returns. Another
- * attempt is made after a changed catalogue and after STATUS_UNAVAILABLE.
+ * Run one unit of work, see unit_of_work.h. Memory comes from session->arena, which is released when this returns.
+ * Another attempt is made after a changed catalogue and after STATUS_UNAVAILABLE.
  *
  * STATUS_UNAVAILABLE  the database cannot be used, for whatever reason
- * STATUS_TIMEOUT      a statement took too long, or other transactions kept a lock: the database works, and other work may go on
+ * STATUS_TIMEOUT      a statement took too long, or other transactions kept a lock: the database works, so other
+ *                     work may go on
  * others              as the work failed; also a STATUS_STALE that has a reason
  */
 MUST_USE enum status worker_attempt(

@@ -2,9 +2,9 @@
 /*
  * short_batch.c - see the header.
  *
- * The order of the reads is what makes the answers true: first the tokens and the lag, then the entries (guard G22). The
- * entries, the sources they are checked against and, if a look-up asks for the latest, the question whether anything is
- * open are one statement, and so one snapshot (guard G21).
+ * The order of the reads is what makes the answers true: first the tokens and the lag, then the entries (guard G22).
+ * The entries, the sources they are checked against and, if a look-up asks for the latest, the question whether
+ * anything is open are one statement, and so one snapshot (guard G21).
  */
 #include "store/short_reads/short_batch.h"
 

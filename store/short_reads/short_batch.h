@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_batch.h - many look-ups and pages as one flight: the lag once, then the rows of up to 16 of them in a statement, which
- * brings the sources of checked look-ups too. The first are answered while the database is at the others.
+ * short_batch.h - many look-ups and pages as one flight: the lag once, then the rows of up to 16 of them in a
+ * statement, which brings the sources of checked look-ups too. The first are answered while the database is at the
+ * others.
  *
  * An operation that turns out not to be short, or that must be refused, gets no outcome here, but a
  * detour (operation_times.h): it then runs alone, so that it neither delays nor fails the other operations.
@@ -21,8 +22,8 @@ bool short_batch_may_have(const struct operation *operation);
 void short_batch_run(struct session *session, struct operation *batch, void *context);
 
 /*
- * What an operation that the batch has answered has cost, beside what the smallest of its kind costs: in entities that a
- * point read reads, up to SHORT_BATCH_MAX_COST. 0 for what is to be run by itself.
+ * What an operation that the batch has answered has cost, beside what the smallest of its kind costs: in entities that
+ * a point read reads, up to SHORT_BATCH_MAX_COST. 0 for what is to be run by itself.
  */
 int64_t short_batch_cost(const struct operation *operation);
 

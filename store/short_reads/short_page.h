@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_page.h - one page of a batch of short reads: some rows of one partition, with no filter on properties. The outcome
- * is that of page_read.h.
+ * short_page.h - one page of a batch of short reads: some rows of one partition, with no filter on properties. The
+ * outcome is that of page_read.h.
  */
 #ifndef STORE_SHORT_READS_SHORT_PAGE_H
 #define STORE_SHORT_READS_SHORT_PAGE_H

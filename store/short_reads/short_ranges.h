@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_ranges.h - the first rows of many ranges of keys, in few statements. Each range is in one partition, and is bounded
- * by rows, and by bytes of a row. The ranges of one read are in one statement, and so of one snapshot (guard G21).
+ * short_ranges.h - the first rows of many ranges of keys, in few statements. Each range is in one partition, and is
+ * bounded by rows, and by bytes of a row. The ranges of one read are in one statement, and so of one snapshot (guard
+ * G21).
  *
  *     short_ranges_init;  short_ranges_add, ...
  *     for each statement: short_ranges_send
@@ -68,8 +69,8 @@ void short_ranges_init(struct short_ranges *ranges, size_t reads, struct arena *
 void short_ranges_close(struct short_ranges *ranges);
 
 /*
- * A range to be set up, zeroed but for its statement. beside: the range before it of the same read, which is of the same
- * form and direction; NULL: it is the first one of a read.
+ * A range to be set up, zeroed but for its statement. beside: the range before it of the same read, which is of the
+ * same form and direction; NULL: it is the first one of a read.
  */
 struct short_range *short_ranges_add(
     struct short_ranges *ranges, const struct short_range *beside, enum short_form form, bool descending);
@@ -117,8 +118,8 @@ struct short_answer {
 };
 
 /*
- * Make an answer of consecutive ranges of one read, in their order, exactly as collect_entities would. false: what came is
- * not enough to tell, since a range has more rows, or a row more bytes, than were asked for.
+ * Make an answer of consecutive ranges of one read, in their order, exactly as collect_entities would. false: what came
+ * is not enough to tell, since a range has more rows, or a row more bytes, than were asked for.
  */
 bool short_ranges_collect(const struct short_range *ranges, size_t count, struct short_answer *answer);
 

@@ -184,7 +184,10 @@ static enum status check_table(const struct session *session, const struct opera
     return error_in_element(err, "steps", index);
 }
 
-/* What can never succeed is refused at once. The catalogue is the current one: the fence has been entered. */
+/*
+ * Refuse at once a transaction that can never succeed. The catalogue is the current one, because the fence has been
+ * entered.
+ */
 static enum status check_tables(
     const struct session *session, const struct operation *operation, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scrub.c - see the header. The row of the index in index_scrubs decides which of two workers begins: its count of passes has
- * moved on for the other.
+ * scrub.c - see the header. The row of the index in index_scrubs decides which of two workers begins: its count of
+ * passes has moved on for the other.
  */
 #include "store/verification/scrub.h"
 

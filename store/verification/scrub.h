@@ -16,8 +16,9 @@ enum {
 };
 
 /*
- * Begin a pass over the index that was begun with longest ago, if one is due and there are fewer than SCRUBS_AT_A_TIME. A pass
- * is full if it is the first, or a SCRUB_FULL_PASSES-th, or the one before has left differences. *begun false: none.
+ * Begin a pass over the index that was begun with longest ago, if one is due and there are fewer than SCRUBS_AT_A_TIME.
+ * A pass is full if it is the first, or a SCRUB_FULL_PASSES-th, or the one before has left differences. *begun false:
+ * none.
  */
 MUST_USE enum status scrub_begin(struct worker *store, bool *begun, struct error *err);
 

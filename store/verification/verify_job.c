@@ -273,7 +273,7 @@ static enum status run_phase(
 /* A chunk of a phase, in one snapshot. Several of a phase that sums up may be under way at a time. */
 struct part {
     struct verify *work; /* changed by its own thread alone */
-    struct turn *turn;   /* is told where the chunk ends, and NULL then; NULL: none */
+    struct turn *turn;   /* gets the end of the chunk, and is NULL from then on; NULL: no turn */
     struct turn_position position;
     bool has_large, is_gone;
     struct arena *arena; /* of the position where the chunk ends */
@@ -281,7 +281,9 @@ struct part {
     struct verify_scan scan; /* as it has ended; of what it points to only `last` stays */
 };
 
-/* An attempt that fails adds nothing; one that is made again does not tell the turn a second time. */
+/*
+ * An attempt that fails adds nothing. An attempt that is made again does not report the end of the chunk a second time.
+ */
 static enum status scan_part(struct session *session, struct part *part, struct error *err)
 {
     const struct verify *work = part->work;
@@ -324,7 +326,7 @@ static struct turn_position position_of(const struct job *job)
         job->has_cursor ? job->cursor : (struct entity_key){ STR_EMPTY, STR_EMPTY } };
 }
 
-/* What differs is noted while the session has it. */
+/* Store the differences now, while the session's arena holds them. */
 static enum status judge(struct session *session, void *context, struct error *err)
 {
     struct verify *work = context;
@@ -661,7 +663,7 @@ static enum status look_again(struct verify *work, enum difference_state found, 
     return worker_attempt(work->job->store, examine, &second, err);
 }
 
-/* What a scan has found is counted already; keys that were asked for are not. */
+/* The differences of a scan are counted already; those of keys that the caller has named are not. */
 static void count_pending(struct verify *work)
 {
     for (size_t i = 0; i < work->count; i++) {

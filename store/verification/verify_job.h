@@ -21,9 +21,9 @@ struct verify_part {
 };
 
 /*
- * Begin the report, whose id is the operation's, or verify one chunk of the whole index and store its checkpoint. If the part is
- * done already, nothing is written, and the caller continues the operation. If the index does not exist any more, the operation
- * ends as cancelled.
+ * Begin the report, whose id is the operation's, or verify one chunk of the whole index and store its checkpoint. If
+ * the part is done already, nothing is written, and the caller continues the operation. If the index does not exist any
+ * more, the operation ends as cancelled.
  */
 MUST_USE enum status verify_job_part(struct job *job, struct verify_part *part, struct error *err);
 

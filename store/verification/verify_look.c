@@ -123,7 +123,7 @@ static struct addresses list_sources(
     return list;
 }
 
-/* What the sources of the subjects ask for. */
+/* The entries that the sources of the subjects ask for. */
 static enum status read_sources(struct session *session, struct look *look, struct error *err)
 {
     struct pg_params params;

@@ -2,8 +2,8 @@
 /*
  * verify_scan.c - see the header. Every function reads in the snapshot that its caller has opened, and locks nothing.
  *
- * Searching for a row by its key costs several times as much as reading the next one, so whatever can be read in order is:
- * sources, state rows and open work are in the order of source keys, and are merged here.
+ * Searching for a row by its key costs several times as much as reading the next one, so whatever can be read in order
+ * is: sources, state rows and open work are in the order of source keys, and are merged here.
  */
 #include "store/verification/verify_scan.h"
 
@@ -144,8 +144,8 @@ static void take_end(struct merge *merge, struct list *list, int count, int max_
 }
 
 /*
- * The next chunk can begin while the database still reads state rows for this one. Where these end before the sources do, this chunk
- * ends there too, and the turn with it: that is seldom, since most state rows have a source.
+ * The next chunk can begin while the database still reads state rows for this one. Where these end before the sources
+ * do, this chunk ends there too, and the turn with it: that is seldom, since most state rows have a source.
  */
 static void tell_source_end(struct verify_scan *scan, const struct merge *merge)
 {
@@ -208,7 +208,7 @@ static enum status read_merge(
     return STATUS_OK;
 }
 
-/* What the merged lists say of one source key. */
+/* The result of the merged lists for one source key. */
 struct fact {
     struct entity_key source; /* borrowed from the lists */
     int row, state;           /* in their lists; -1: none */
@@ -444,7 +444,7 @@ static void sum_up_subject(struct verify_scan *scan, struct subject *subject)
                 scan->is_fast ? (uint64_t)subject->stored[k].version : subject->stored[k].digest);
 }
 
-/* Sources that are to be judged: what is right is what is stored. */
+/* Judge these sources. If all is right, the stored entries are added to the sums. */
 static enum status settle_doubts(
     struct session *session, struct verify_scan *scan, struct look *all, struct error *err)
 {

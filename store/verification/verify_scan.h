@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify_scan.h - walking over sources and entries of an index in key order, a chunk in one snapshot at a time: first to sum
- * up what sources ask for and what is stored (verify_sums.h), then to list the suspects.
+ * verify_scan.h - walking over sources and entries of an index in key order, a chunk in one snapshot at a time: first
+ * to sum up what sources ask for and what is stored (verify_sums.h), then to list the suspects.
  */
 #ifndef STORE_VERIFICATION_VERIFY_SCAN_H
 #define STORE_VERIFICATION_VERIFY_SCAN_H
@@ -21,7 +21,7 @@ struct verify_scan {
     const struct source_range *range; /* of the sources */
     const struct verify_scope *scope; /* of the entries */
     struct verify_sums *sums;         /* added to while summing up; asked while judging */
-    struct turn *turn;   /* is told once how far the chunk of a sum reaches, and NULL then; NULL: none */
+    struct turn *turn;   /* gets once the end of a sum's chunk, and is NULL from then on; NULL: no turn */
     struct arena *arena; /* of `last`; what else is found is in the session's */
     /* what is found */
     struct entity_key last; /* how far the chunk reaches */
@@ -32,10 +32,10 @@ struct verify_scan {
 };
 
 /*
- * What live sources ask for, added to the sums. In full it is computed from their properties, and their manifests must say
- * so; fast, it is what the manifest says, if it was made from the version that the source has. Where that does not hold the
- * source is judged at once: if all is right what is stored is added, otherwise it is marked as a suspect. An index without
- * manifests has its sources' properties read in either case.
+ * What live sources ask for, added to the sums. In full it is computed from their properties, and their manifests must
+ * say so; fast, it is what the manifest says, if it was made from the version that the source has. Where that does not
+ * hold the source is judged at once: if all is right what is stored is added, otherwise it is marked as a suspect. An
+ * index without manifests has its sources' properties read in either case.
  */
 MUST_USE enum status verify_scan_sum_sources(
     struct session *session, struct verify_scan *scan, struct error *err);

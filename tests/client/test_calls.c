@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_calls.c - deadlines, repeats, tokens and asynchronous calls of libtavola, beside a server that answers as the test says: it
- * fails the first calls with a status, and keeps every request.
+ * test_calls.c - deadlines, repeats, tokens and asynchronous calls of libtavola, beside a server that answers as the
+ * test says: it fails the first calls with a status, and keeps every request.
  */
 #include <check.h>
 #include <jansson.h>

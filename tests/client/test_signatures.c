@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_signatures.c - tests/vectors/signatures.json: the tests of every client read the file and make the same credentials of it. This
- * one makes them with libtavola, and reads them as servers do.
+ * test_signatures.c - tests/vectors/signatures.json: the tests of every client read the file and make the same
+ * credentials of it. This one makes them with libtavola, and reads them as servers do.
  */
 #include <check.h>
 #include <jansson.h>

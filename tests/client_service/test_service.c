@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_service.c - every group of libtavola's calls beside a server and a worker, those of TAVOLA_TARGET: the scenario c_client
- * starts them. Each test has a table of its own.
+ * test_service.c - every group of libtavola's calls beside a server and a worker, those of TAVOLA_TARGET: the scenario
+ * c_client starts them. Each test has a table of its own.
  */
 #include <check.h>
 #include <pthread.h>

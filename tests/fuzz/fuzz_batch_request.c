@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_batch_request.c - any bytes as the body of POST /$batch: it is refused, or it has 1 to 100 operations whose parts lie
- * inside the body, and a body that is written from them is read as the same operations.
+ * fuzz_batch_request.c - any bytes as the body of POST /$batch: it is refused, or it has 1 to 100 operations whose
+ * parts lie inside the body, and a body that is written from them is read as the same operations.
  */
 #include "base/buf.h"
 #include "domain/limits.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_odata_entity.c - any text as the body of a write: it is refused with a reason, or it is an entity, which comes back the
- * same from the body of a reply at both levels that have types.
+ * fuzz_odata_entity.c - any text as the body of a write: it is refused with a reason, or it is an entity, which comes
+ * back the same from the body of a reply at both levels that have types.
  */
 #include "odata/odata_entity.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_odata_target.c - any bytes as the URL of a request: it is refused with a reason, or what it names, written as a URL
- * again, names the same.
+ * fuzz_odata_target.c - any bytes as the URL of a request: it is refused with a reason, or what it names, written as a
+ * URL again, names the same.
  */
 #include "odata/odata_action.h"
 #include "odata/odata_link.h"

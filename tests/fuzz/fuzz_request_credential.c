@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_request_credential.c - any bytes as the parts of a REST request, one a line: method, path, query, Authorization, date,
- * Content-Type. The credential is refused, or can be checked; none is accepted without a key's signature. What is signed has
- * as many lines as its form, so no value of one line can pass for another.
+ * fuzz_request_credential.c - any bytes as the parts of a REST request, one a line: method, path, query, Authorization,
+ * date, Content-Type. The credential is refused, or can be checked; none is accepted without a key's signature. What is
+ * signed has as many lines as its form, so no value of one line can pass for another.
  */
 #include "domain/access/credential.h"
 #include "odata/access/request_credential.h"

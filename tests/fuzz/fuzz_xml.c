@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_xml.c - any bytes as the XML body of a request: they are refused, or make a tree within its bounds; policies that are
- * read of them are written, and read back as the same ones.
+ * fuzz_xml.c - any bytes as the XML body of a request: they are refused, or make a tree within its bounds; policies
+ * that are read of them are written, and read back as the same ones.
  */
 #include "domain/catalogue/access_policy.h"
 #include "odata/xml/xml_acl.h"

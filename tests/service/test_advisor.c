@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of service/sampling/advisor.c: which operations are counted for which table, and that no account takes the room of another.
+ * Tests of service/sampling/advisor.c: which operations are counted for which table, and that no account takes the room
+ * of another.
  */
 #include "service/sampling/advisor.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of service/sampling: as what operations are counted, how many of them are samples, and that no account takes the room of another.
+ * Tests of service/sampling: as what operations are counted, how many of them are samples, and that no account takes
+ * the room of another.
  */
 #include "service/sampling/sampler.h"
 

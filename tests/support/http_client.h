@@ -12,10 +12,14 @@ int http_client_open(int port);
 
 void http_client_send(int fd, const char *text);
 
-/* Read until the text has come, or the server has closed, or ten seconds have passed. Returns all, with a NUL; free it. */
+/*
+ * Read until the text has come, or the server has closed, or ten seconds have passed. Returns all, with a NUL; free it.
+ */
 char *http_client_read_until(int fd, const char *text);
 
-/* Send a request on a connection of its own, and read the reply until the server closes: the request must ask for that. */
+/*
+ * Send a request on a connection of its own, and read the reply until the server closes: the request must ask for that.
+ */
 char *http_client_ask(int port, const char *request);
 
 #endif

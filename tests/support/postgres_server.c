@@ -222,7 +222,8 @@ static const char sql_empty_changed[] = " if changed <> '{}' then execute (selec
 
 /*
  * Catalogue rows are never updated in place: a row that a test has changed is younger, or the number of rows differs.
- * Emptying a table changes its row of pg_class, so the names in pg_class are compared. The ids of PostgreSQL's own objects are below 16384.
+ * Emptying a table changes its row of pg_class, so the names in pg_class are compared. The ids of PostgreSQL's own
+ * objects are below 16384.
  */
 static const char sql_schema[] =
     "select concat_ws(' ', (select concat(count(*), '/', max(xmin::text::bigint)) from pg_attribute"

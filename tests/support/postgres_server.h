@@ -4,8 +4,9 @@
  *
  * By default they are on a PostgreSQL that the test program starts: on a Unix socket in a folder of its own, without
  * fsync; it ends with the program, however the program ends. If TAVOLA_POSTGRES is set, they are on that server; its
- * role must be allowed to create databases, and all databases made here are dropped at the end. If TEST_SHARED_TEMPLATE is set
- * too, the migrated database from which the others are copied is shared by all programs, and stays there for later ones.
+ * role must be allowed to create databases, and all databases made here are dropped at the end. If TEST_SHARED_TEMPLATE
+ * is set too, the migrated database from which the others are copied is shared by all programs, and stays there for
+ * later ones.
  */
 #ifndef TESTS_SUPPORT_POSTGRES_SERVER_H
 #define TESTS_SUPPORT_POSTGRES_SERVER_H

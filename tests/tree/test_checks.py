@@ -11,6 +11,7 @@ import check_names
 import check_parameters
 import check_proofs
 import check_rooms
+import check_width
 import check_test_settings
 
 
@@ -170,6 +171,13 @@ class Proofs(unittest.TestCase):
             "tests/mutate/mutants.py": '    ("G9", [',
         }), ["docs/reliability.md: nothing is called a_test_by_name", "docs/reliability.md: there is no file a/x.c",
              "docs/reliability.md: G8 has no mutant", "docs/reliability.md: G9 is not in the table of guards"])
+
+
+class Width(unittest.TestCase):
+    def test_a_comment_keeps_to_the_width(self):
+        self.assertEqual(complaints(check_width.check, {"store/a/x.h": " *\n/* " + "x" * 114 + " */\n" + "x" * 130}), [])
+        self.assertEqual(complaints(check_width.check, {"store/a/x.h": "\n/* " + "x" * 115 + " */\n"}),
+                         ["store/a/x.h:2: 121 columns, at most 120 for a comment"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scrub's share of the time. In the place of the database's work stands a function that takes as long as the test says.
+ * The scrub's share of the time. In the place of the database's work stands a function that takes as long as the test
+ * says.
  */
 #include "workers/scrubber.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks whose chunks are done by two threads: what they build together, and what a turn counts if one of its chunks fails.
+ * Walks whose chunks are done by two threads: what they build together, and what a turn counts if one of its chunks
+ * fails.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -49,7 +50,9 @@ START_TEST(a_crew_builds_what_one_thread_builds)
 }
 END_TEST
 
-/* Each of them is walked for all: none is left to redo what a turn has done for it, nor to wait for its claim to end. */
+/*
+ * Each of them is walked for all: none is left to redo what a turn has done for it, nor to wait for its claim to end.
+ */
 START_TEST(a_turn_counts_for_all_builds_of_the_table)
 {
     static const char *const names[] = { "First", "Second", "Third" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The walk of a build, which plans a range of keys before it locks their state rows: what others do between the reading and
- * the lock; several indexes in one pass; what is left to a reconcile.
+ * The walk of a build, which plans a range of keys before it locks their state rows: what others do between the reading
+ * and the lock; several indexes in one pass; what is left to a reconcile.
  */
 #include <check.h>
 #include <pthread.h>

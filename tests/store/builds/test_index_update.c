@@ -189,7 +189,9 @@ static void await_writer(struct writing *writing, const char *is_done)
         is_done);
 }
 
-/* Guard G40: the holder of the row's lock has read the entity as it was, and may still write the entry of that state. */
+/*
+ * Guard G40: the holder of the row's lock has read the entity as it was, and may still write the entry of that state.
+ */
 START_TEST(a_write_waits_for_the_lock_on_the_state_row)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -210,8 +212,8 @@ START_TEST(a_write_waits_for_the_lock_on_the_state_row)
 END_TEST
 
 /*
- * Guard G40: a worker makes the row behind the write's look for it, and gives an entry to the entity as it was. The write waits
- * until it has, begins anew, and finds the entry in the manifest - also if it asks for no entry itself.
+ * Guard G40: a worker makes the row behind the write's look for it, and gives an entry to the entity as it was. The
+ * write waits until it has, begins anew, and finds the entry in the manifest - also if it asks for no entry itself.
  */
 START_TEST(a_write_waits_for_the_insert_of_the_state_row)
 {
@@ -289,8 +291,8 @@ static struct worker *reconcile_some(struct worker *worker)
 }
 
 /*
- * Guards G40, G41: writers and workers of the same few keys, while the index is switched to and fro. At rest every entry is
- * there once, and no two transactions have waited for each other.
+ * Guards G40, G41: writers and workers of the same few keys, while the index is switched to and fro. At rest every
+ * entry is there once, and no two transactions have waited for each other.
  */
 START_TEST(switches_beside_writers_and_workers_leave_no_entry_behind)
 {
@@ -459,8 +461,8 @@ START_TEST(an_index_that_is_eventual_again_leaves_intents)
 END_TEST
 
 /*
- * Guard G41: an operation whose walk was before a time in which the index was an eventual one must not declare it strong: it has
- * not seen the work of that time.
+ * Guard G41: an operation whose walk was before a time in which the index was an eventual one must not declare it
+ * strong: it has not seen the work of that time.
  */
 START_TEST(an_operation_of_an_earlier_switch_declares_nothing)
 {

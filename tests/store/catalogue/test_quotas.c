@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_quotas.c - an account has at most as many tables and indexes as it may have, also when several sessions create them
- * at once.
+ * test_quotas.c - an account has at most as many tables and indexes as it may have, also when several sessions create
+ * them at once.
  */
 #include <check.h>
 #include <pthread.h>

@@ -251,7 +251,10 @@ START_TEST(repeats_in_one_batch_are_told_the_same)
 }
 END_TEST
 
-/* Guard G5. A batch of upserts does not read records: one that is there is met at its key, and is read from then on for a while. */
+/*
+ * Guard G5. A batch of upserts does not read records: one that is there is met at its key, and is read from then on for
+ * a while.
+ */
 START_TEST(a_repeat_among_upserts_changes_nothing)
 {
     struct write upsert = a_write(WRITE_INSERT_OR_REPLACE, "p", "r", text("one"));

@@ -6,11 +6,11 @@
 
 #include "domain/indexes/index_codec.h"
 #include "domain/limits.h"
-#include "store/job_work.h"
 #include "store/catalogue/table_calls.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
 #include "store/indexes/replacement_calls.h"
+#include "store/job_work.h"
 #include "store/jobs/job_calls.h"
 #include "store/session/operation_times.h"
 #include "tests/support/calls.h"
@@ -246,8 +246,8 @@ END_TEST
 /* ---- refusals ---- */
 
 /*
- * UpdateIndex while a replacement is built changes the index that serves, which is then read as a strong one; the replacement
- * has the consistency of its own declaration.
+ * UpdateIndex while a replacement is built changes the index that serves, which is then read as a strong one; the
+ * replacement has the consistency of its own declaration.
  */
 START_TEST(an_update_meanwhile_changes_the_first_index_alone)
 {
@@ -273,7 +273,9 @@ START_TEST(an_update_meanwhile_changes_the_first_index_alone)
 }
 END_TEST
 
-/* The update's operation has not ended when the replacement takes the name: it ends without a change to either index. */
+/*
+ * The update's operation has not ended when the replacement takes the name: it ends without a change to either index.
+ */
 START_TEST(an_update_that_the_replacement_overtakes_ends)
 {
     struct operation *update = call_make(&world.arena, OPERATION_INDEX_UPDATE, "ByCity");

@@ -438,7 +438,10 @@ static void *reconcile_r1(void *argument)
     return NULL;
 }
 
-/* An owner that hands its value on needs no intent in an index in its partition, so no later reconcile would correct this one. */
+/*
+ * An owner that hands its value on needs no intent in an index in its partition, so no later reconcile would correct
+ * this one.
+ */
 START_TEST(an_owner_that_takes_another_value_meanwhile_is_no_violation)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -524,7 +527,10 @@ START_TEST(the_first_of_those_that_were_there_owns)
 }
 END_TEST
 
-/* A reconcile that comes before the builder finds no owner yet, and notes a violation; the builder makes the entity the owner. */
+/*
+ * A reconcile that comes before the builder finds no owner yet, and notes a violation; the builder makes the entity the
+ * owner.
+ */
 START_TEST(what_was_reconciled_before_the_builder_came_is_no_violation)
 {
     world_put(&world, "r1", "Bonn", "x");
@@ -558,7 +564,10 @@ START_TEST(an_entity_without_ownership_may_keep_its_value)
 }
 END_TEST
 
-/* Guard G37. What has expired is there no more: a write of it brings in a new entity, which may not have the value of another one. */
+/*
+ * Guard G37. What has expired is there no more: a write of it brings in a new entity, which may not have the value of
+ * another one.
+ */
 START_TEST(an_entity_without_ownership_has_no_value_to_keep_once_it_has_expired)
 {
     world_put(&world, "r1", "Bonn", "x");

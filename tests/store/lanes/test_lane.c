@@ -246,7 +246,9 @@ static void note_call(struct operation *operation)
     note_answer(operation);
 }
 
-/* An operation that reads much is a turn of its account; the other account has one call for each entity of its turns. */
+/*
+ * An operation that reads much is a turn of its account; the other account has one call for each entity of its turns.
+ */
 START_TEST(what_reads_much_waits_for_what_reads_little)
 {
     struct lane *lane = lane_start(&(struct lane_options){ .name = "test",

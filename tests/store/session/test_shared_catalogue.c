@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_shared_catalogue.c - the catalogue is read once for all sessions, and of it only what has changed; what was read in
- * parts is what a session reads that knows nothing.
+ * test_shared_catalogue.c - the catalogue is read once for all sessions, and of it only what has changed; what was read
+ * in parts is what a session reads that knows nothing.
  */
 #include <check.h>
 #include <pthread.h>

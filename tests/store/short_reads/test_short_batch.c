@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_short_batch.c - look-ups and pages answered by a shared flight, beside the same ones answered each by itself: drawn
- * at random, over entries of every kind, in both directions, page by page.
+ * test_short_batch.c - look-ups and pages answered by a shared flight, beside the same ones answered each by itself:
+ * drawn at random, over entries of every kind, in both directions, page by page.
  */
 #include "store/short_reads/short_batch.h"
 
@@ -370,7 +370,9 @@ static void run_together(struct operation *batch, bool in_steps)
     arena_cleanup(&session.arena);
 }
 
-/* Answer all of `asked` by one batch and each alone; the next pages take their places. How many the batch has answered. */
+/*
+ * Answer all of `asked` by one batch and each alone; the next pages take their places. How many the batch has answered.
+ */
 static int compare_batch(struct operation **asked, int count)
 {
     struct operation *batch = NULL, *batched[BATCH];

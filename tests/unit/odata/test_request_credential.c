@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_request_credential.c - credentials of REST requests. The signatures were made by @azure/data-tables 13.3.2, and by
- * Python's hmac over the texts that the documentation gives, with the key 00 01 .. 1f of the account acme.
+ * test_request_credential.c - credentials of REST requests. The signatures were made by @azure/data-tables 13.3.2, and
+ * by Python's hmac over the texts that the documentation gives, with the key 00 01 .. 1f of the account acme.
  */
 #include "odata/access/request_credential.h"
 

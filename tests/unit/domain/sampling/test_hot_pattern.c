@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of domain/sampling/hot_pattern.c, and that a sketch that was stored and read again says the same (sample_form.c).
+ * Tests of domain/sampling/hot_pattern.c, and that a sketch that was stored and read again says the same
+ * (sample_form.c).
  */
 #include "domain/sampling/hot_pattern.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of domain/sampling/key_sketch.c: against exact counts of random accesses, and the traces that patterns are told by.
+ * Tests of domain/sampling/key_sketch.c: against exact counts of random accesses, and the traces that patterns are told
+ * by.
  */
 #include "domain/sampling/key_sketch.h"
 

@@ -290,8 +290,8 @@ START_TEST(an_entry_that_stays_changes_no_manifest)
 END_TEST
 
 /*
- * Guard G40: an index that is being built has not come by yet. A worker that reads the entity as it was would give it an entry,
- * so the row is made although nothing is to stand in it.
+ * Guard G40: an index that is being built has not come by yet. A worker that reads the entity as it was would give it
+ * an entry, so the row is made although nothing is to stand in it.
  */
 START_TEST(a_row_is_made_where_a_worker_may_make_it)
 {
