@@ -15,6 +15,8 @@ class Dump:
         self.self_cost = collections.Counter()
         self.calls = collections.Counter()
         self.by_function = collections.Counter()  # (object, function): instructions
+        # Of the lines of a file, wherever they were inlined, with what they call in other libraries (locks, comparisons).
+        self.by_file = collections.Counter()
         with open(path, encoding="utf-8") as dump:
             self._read(dump)
 
@@ -22,7 +24,7 @@ class Dump:
         names = {"ob": {}, "fl": {}, "fn": {}}
         at = {"ob": "", "fl": "", "fn": ""}  # the function that the costs below belong to
         callee = {}
-        skip = False
+        skip = leaves = False
         for line in dump:
             named = _NAMED.match(line.replace("cfi=", "cfl=").replace("cfe=", "cfl="))
             if named:
@@ -32,11 +34,15 @@ class Dump:
                 (callee if named[1] else at)[kind] = names[kind][named[3]]
             elif line.startswith("calls="):
                 self.calls[callee.get("fl", at["fl"]), callee["fn"]] += int(line[6:].split()[0])
+                leaves = callee.get("ob", at["ob"]) != at["ob"]
                 callee = {}
                 skip = True  # the next line is the cost of the callee
             elif re.match(r"[+\-*\d]", line):
+                cost = int(line.split()[-1])
+                if skip and leaves:
+                    self.by_file[at["fl"]] += cost
                 if not skip:
-                    cost = int(line.split()[-1])
                     self.self_cost[at["ob"]] += cost
                     self.by_function[at["ob"], at["fn"]] += cost
+                    self.by_file[at["fl"]] += cost
                 skip = False

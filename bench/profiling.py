@@ -19,12 +19,21 @@ OWNERS = (("libgrpc", "gRPC"), ("libgpr", "gRPC"), ("libabsl", "gRPC"), ("libupb
 # Reading a stored property, in whatever way, happens in these files.
 PROPERTY_FILES = ("property.c", "property_parse.c", "property_value.c", "property_size.c")
 
+# What bounds and shares what callers take: connections, memory, rates, quotas, places to wait. Credentials are not among them.
+BOUND_FILES = ("rpc/door.c", "rpc/door_rules.c", "rpc/door_table.c", "rpc/frame_scan.c", "rpc/socket_calls.c", "rpc/call_count.c",
+               "base/fair_shares.c", "base/token_bucket.h", "domain/access/account_usage.c", "service/admission/rates.c",
+               "service/admission/memory_shares.c", "store/lanes/fair_queue.c")
+
 ROWS = [
     Row("properties unpacked per Get / 1", ("profile of Get", "unpacked"), 1.0, "<=", 0, 0, "1"),
     Row("our own instructions per Get / all in the process", ("profile of Get", "ours"), ("profile of Get", "all"), "<=",
         unit="instructions"),
     Row("our own instructions per upsert / all in the process", ("profile of upsert", "ours"),
         ("profile of upsert", "all"), "<=", unit="instructions"),
+    Row("instructions of the bounds per Get / all in the process", ("profile of Get", "bounds"), ("profile of Get", "all"), "<=",
+        0.05, 0.02, unit="instructions"),
+    Row("instructions of the bounds per upsert / all in the process", ("profile of upsert", "bounds"),
+        ("profile of upsert", "all"), "<=", 0.05, 0.02, unit="instructions"),
 ]
 
 
@@ -39,6 +48,7 @@ class Profiling:
         self.stack = product.stack
         self.shares = {}  # call: {part: instructions}, for print_shares
         self.unpacked = {}  # call: times a function that reads properties was entered
+        self.bounds = {}  # call: [(instructions, file)], the costliest first
         self.functions = {}  # call: [(instructions, function)] of Tavola's functions, the costliest first
 
     def prepare(self):
@@ -72,7 +82,10 @@ class Profiling:
         self.functions[title] = sorted(own, reverse=True)[:SHOWN]
         unpacked = sum(times for (file, _), times in dump.calls.items() if os.path.basename(file) in PROPERTY_FILES)
         self.unpacked[title] = unpacked / seen["calls"]
-        return {"all": sum(shares.values()), "ours": shares.get("ours", 0), "unpacked": self.unpacked[title]}
+        bounds = {file: cost / seen["calls"] for file, cost in dump.by_file.items() if file.endswith(BOUND_FILES)}
+        self.bounds[title] = sorted(((cost, file.split("/")[-1]) for file, cost in bounds.items()), reverse=True)
+        return {"all": sum(shares.values()), "ours": shares.get("ours", 0), "unpacked": self.unpacked[title],
+                "bounds": sum(bounds.values())}
 
     def measurements(self):
         product = self.product
@@ -87,4 +100,5 @@ class Profiling:
             print(f"instructions of the server per {title}, without the kernel's: {total:,.0f} = {parts}")
             dearest = ", ".join(f"{function} {cost:,.0f}" for cost, function in self.functions[title])
             print(f"  of ours: {dearest}")
+            print("  of the bounds: " + ", ".join(f"{file} {cost:,.0f}" for cost, file in self.bounds[title]))
             print(f"  functions that read properties were entered {self.unpacked[title]:.1f} times")
