@@ -66,17 +66,22 @@ static void count_connections(struct http_server *server)
 
 /* ---- the end of a connection's client ---- */
 
-void connection_hang_up(struct connection *connection, enum http_reason reason)
+void connection_count_closed(struct connection *connection, enum http_reason reason)
 {
     struct http_server *server = connection->server;
 
-    if (connection->hung_up)
-        return;
     connection->hung_up = true;
-    (void)shutdown(connection->fd, SHUT_RDWR);
     pthread_mutex_lock(&server->lock);
     server->numbers.closed[reason]++;
     pthread_mutex_unlock(&server->lock);
+}
+
+void connection_hang_up(struct connection *connection, enum http_reason reason)
+{
+    if (connection->hung_up)
+        return;
+    (void)shutdown(connection->fd, SHUT_RDWR);
+    connection_count_closed(connection, reason);
 }
 
 static void watch(struct connection *connection)

@@ -304,9 +304,10 @@ void exchange_completed(
 
     (void)context;
     (void)state;
-    (void)code;
     if (!connection)
         return;
+    if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+        connection_count_closed(connection, HTTP_REASON_SLOW);
     free(connection->target);
     connection->target = NULL;
     connection_enter(connection, CONNECTION_IDLE, 0);
@@ -343,7 +344,10 @@ static bool is_too_large(const struct exchange *exchange)
            length > exchange->server->options.limits.body_bytes;
 }
 
-/* The reply is known, and the client is sending a small body, or chunks. */
+/*
+ * The reply is known before the request has been read to its end: a reply at once would close the connection. So a small
+ * body, or none, is read first.
+ */
 static bool waits_for_body(const struct exchange *exchange, unsigned wishes)
 {
     const struct http_request *request = &exchange->base.request;
@@ -351,7 +355,7 @@ static bool waits_for_body(const struct exchange *exchange, unsigned wishes)
 
     return exchange->state == EXCHANGE_BEGUN && (wishes & WISH_REPLY) &&
            !http_request_has_header(request, "Expect") && read_length(request, &length) &&
-           length <= AWAITED_BYTES && (length > 0 || http_request_has_header(request, "Transfer-Encoding"));
+           length <= AWAITED_BYTES;
 }
 
 static void put_back(struct exchange *exchange, unsigned wishes)
@@ -398,9 +402,7 @@ static enum MHD_Result refuse_ambiguous(struct connection *connection)
         MHD_create_response_from_buffer(sizeof(text) - 1, (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
     enum MHD_Result result;
 
-    pthread_mutex_lock(&connection->server->lock);
-    connection->server->numbers.closed[HTTP_REASON_MALFORMED]++;
-    pthread_mutex_unlock(&connection->server->lock);
+    connection_count_closed(connection, HTTP_REASON_MALFORMED);
     (void)MHD_add_response_header(response, "Connection", "close");
     result = MHD_queue_response(connection->library, MHD_HTTP_BAD_REQUEST, response);
     MHD_destroy_response(response);

@@ -29,6 +29,7 @@ enum {
     STOP_LOOK_MS = 20,
     URL_BYTES = 320,
     US_PER_MS = 1000,
+    MS_PER_SECOND = 1000,
 };
 
 /* What clients are offered, in the words of GnuTLS. */
@@ -181,6 +182,8 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
     const struct http_limits *limits = &server->options.limits;
     /* The library keeps a connection's headers, and what it makes of them, in one piece of memory; half of it for reading. */
     size_t memory_bytes = 2 * limits->header_bytes;
+    /* Of a client that takes nothing of its reply; the other deadlines are connection.c's, and come earlier. */
+    unsigned timeout_s = (unsigned)(limits->idle_ms / MS_PER_SECOND) + 1;
     const char *client_ca = server->tls ? tls_identity_client_ca(server->tls) : NULL;
     struct MHD_OptionItem tls[] = {
         { MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)connection_show_certificate },
@@ -196,7 +199,7 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
         MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server, MHD_OPTION_NOTIFY_COMPLETED,
         exchange_completed, server, MHD_OPTION_URI_LOG_CALLBACK, connection_note_target, server,
         MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_ARRAY, server->tls ? tls : none, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_ARRAY, server->tls ? tls : none, MHD_OPTION_END);
 }
 
 static bool add_to_epoll(int epoll, int fd, void *tag)

@@ -132,6 +132,9 @@ void connection_enter(struct connection *connection, enum connection_phase phase
 /* Shut the socket down; the library then closes it. */
 void connection_hang_up(struct connection *connection, enum http_reason reason);
 
+/* The library closes it, for this reason. */
+void connection_count_closed(struct connection *connection, enum http_reason reason);
+
 /* Close at most that many idle connections, the longest idle first. */
 void connection_close_idle(struct http_server *server, int count, enum http_reason reason);
 

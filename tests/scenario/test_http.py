@@ -6,15 +6,22 @@ import gzip
 import http.client
 import json
 import os
+import resource
 import shutil
+import signal
 import ssl
 import tempfile
 import unittest
 import urllib.parse
 
+from tavola_test import metrics
 from tavola_test.certificates import Authority
+from tavola_test.credentials import token
 from tavola_test.http_client import Caller, Raw, address_of, envelope, envelopes
+from tavola_test.metrics import Sample
+from tavola_test.security_case import SecurityCase
 from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 TABLE = "TableService/CreateTable"
 INSERT = "EntityService/InsertEntity"
@@ -35,7 +42,9 @@ class HttpCase(unittest.TestCase):
     def setUpClass(cls):
         cls.stack = Stack(redis=False)
         cls.addClassCleanup(cls.stack.close)
-        cls.stack.start_server(TAVOLA_HTTP_LISTEN="127.0.0.1:0", **cls.settings)
+        cls.metrics_socket = os.path.join(cls.stack.folder, "metrics")
+        cls.stack.start_server(
+            TAVOLA_HTTP_LISTEN="127.0.0.1:0", TAVOLA_METRICS_LISTEN="unix:" + cls.metrics_socket, **cls.settings)
         cls.address = address_of(cls.stack)
         caller = Caller(cls.address)
         cls.addClassCleanup(caller.close)
@@ -50,6 +59,9 @@ class HttpCase(unittest.TestCase):
 
     def get(self, **more):
         return self.caller.call(GET, {"table": "things", "key": KEY}, **more)
+
+    def metric(self, name, **labels):
+        return Sample(metrics.get(self.metrics_socket)[2]).value(name, **labels)
 
     def expect_error(self, reply, status, code, text=""):
         error = reply.json()
@@ -277,6 +289,140 @@ class TestConnections(HttpCase):
             self.assertTrue(raw.read_until(b"\r\n\r\n").startswith(b"HTTP/1.1 100"))
             raw.send(body)
             self.assertTrue(raw.read_all().startswith(b"HTTP/1.1 200"))
+
+
+class TestLongCalls(HttpCase):
+    WATCH = "EntityService/WatchEntities"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        caller = Caller(cls.address)
+        cls.addClassCleanup(caller.close)
+        caller.call(TABLE, {"name": "watched", "changeFeed": True})
+
+    def begin_watch(self, raw):
+        body = envelope(json.dumps({"table": "watched"}).encode())
+        raw.send(b"POST /tavola.v1.%s HTTP/1.1\r\nHost: t\r\nContent-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n%s"
+                 % (self.WATCH.encode(), len(body), body))
+        wait_for("the watch", lambda: self.metric("tavola_open_watches") == 1)
+
+    def test_changes_come_as_they_are_made(self):
+        with Raw(self.address) as raw:
+            self.begin_watch(raw)
+            self.caller.call(UPSERT, {"table": "watched", "entity": {**KEY, "properties": {"a": {"booleanValue": True}}}})
+            self.assertIn(b'"rowKey":"r"', raw.read_until(b'"rowKey":"r"'))
+        wait_for("the end of the watch", lambda: self.metric("tavola_open_watches") == 0)
+
+    def test_a_client_that_dies_ends_its_watch(self):
+        with Raw(self.address) as raw:
+            self.begin_watch(raw)
+        wait_for("the end of the watch", lambda: self.metric("tavola_open_watches") == 0)
+
+    def test_a_deadline_ends_a_stream(self):
+        reply, _, ends = self.caller.stream(self.WATCH, [{"table": "watched"}], {"Connect-Timeout-Ms": "300"})
+
+        self.assertEqual((reply.status, ends[0]["error"]["code"]), (200, "deadline_exceeded"))
+
+    def test_a_client_that_does_not_read_delays_no_other_client(self):
+        for row in range(60):
+            self.caller.call(UPSERT, {"table": "things", "entity": {
+                "partitionKey": "z", "rowKey": f"large{row}", "properties": {f"p{n}": {"stringValue": "x" * 30000} for n in range(10)}}})
+        body = envelope(json.dumps(QUERY).encode())
+        with Raw(self.address) as raw:
+            raw.send(b"POST /tavola.v1.%s HTTP/1.1\r\nHost: t\r\nContent-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n%s"
+                     % (SCAN.encode(), len(body), body))
+            wait_for("the scan", lambda: self.metric("tavola_http_connections", state="busy") == 1)
+            for _ in range(10):
+                self.assertEqual(self.get().status, 200)
+            self.assertEqual(self.metric("tavola_http_connections", state="busy"), 1)
+        wait_for("the end of the scan", lambda: self.metric("tavola_http_connections", state="busy") == 0)
+
+
+class TestPages(HttpCase):
+    def test_pages_of_this_machine_may_call_and_others_may_not(self):
+        local = self.get(headers={"Origin": "http://localhost:3000"})
+        foreign = self.get(headers={"Origin": "https://evil.example"})
+
+        self.assertEqual((local.status, local.headers["Access-Control-Allow-Origin"]), (200, "http://localhost:3000"))
+        self.expect_error(foreign, 403, "permission_denied", "Origin")
+        self.assertIsNone(foreign.headers["Access-Control-Allow-Origin"])
+        self.assertIsNone(self.get().headers["Access-Control-Allow-Origin"])
+
+    def test_a_preflight_says_what_is_allowed(self):
+        asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+
+        local = self.caller.request("OPTIONS", f"/tavola.v1.{GET}", headers={**asked, "Origin": "http://127.0.0.1:1"})
+        foreign = self.caller.request("OPTIONS", f"/tavola.v1.{GET}", headers={**asked, "Origin": "https://evil.example"})
+
+        self.assertEqual(local.status, 204)
+        self.assertIn("Content-Type", local.headers["Access-Control-Allow-Headers"])
+        self.assertEqual((foreign.status, foreign.headers["Access-Control-Allow-Origin"]), (403, None))
+
+
+class TestManyConnections(HttpCase):
+    """Idle connections: 10,000, or as many as the limit of files allows."""
+
+    settings = {"TAVOLA_MAX_CONNECTIONS": "12000", "TAVOLA_MAX_CONNECTIONS_PER_ADDRESS": "12000"}
+    BYTES_EACH = 40 * 1024  # of these 32 kB are the library's, for a request's headers
+
+    def resident(self):
+        with open(f"/proc/{self.stack.server.pid}/status", encoding="utf-8") as status:
+            return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+    def test_idle_connections_cost_little(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        count = min(10_000, hard // 2 - 500)
+        self.get()
+        before = self.resident()
+        opened = []
+        self.addCleanup(lambda: [raw.socket.close() for raw in opened])
+        for _ in range(count):
+            opened.append(Raw(self.address))
+            opened[-1].send(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n")
+        for raw in opened:
+            self.assertTrue(raw.read_until(b"\r\n\r\n").startswith(b"HTTP/1.1 200"))
+
+        each = (self.resident() - before) / count
+        print(f"{count} idle connections, {each:.0f} bytes each")
+        self.assertGreaterEqual(self.metric("tavola_http_connections", state="idle"), count)
+        self.assertEqual(self.get().status, 200)
+        self.assertLess(each, self.BYTES_EACH)
+
+
+class TestStop(HttpCase):
+    def test_a_stop_answers_what_is_open_and_closes_what_is_idle(self):
+        body = json.dumps({"table": "things", "key": KEY}).encode()
+        with Raw(self.address) as idle, Raw(self.address) as open_call:
+            open_call.send(TestConnections.REQUEST % (len(body), b"", body[:-1]))
+            wait_for("the request", lambda: self.metric("tavola_http_connections", state="busy") == 1)
+            self.stack.server.send(signal.SIGTERM)
+            self.assertEqual(idle.read_all(), b"")
+            open_call.send(body[-1:])
+            answer = open_call.read_all()
+            self.assertIn(answer.split()[1], (b"200", b"503"))
+            self.assertIn(b"Connection: close", answer)
+        self.assertEqual(self.stack.server.wait(), 0)
+
+
+class TestCredentials(SecurityCase):
+    settings = {"TAVOLA_HTTP_LISTEN": "127.0.0.1:0"}
+
+    def test_a_token_is_checked_before_the_body_is_read(self):
+        address = address_of(self.stack)
+        message = {"table": "People", "key": {"partitionKey": "p", "rowKey": "none"}}
+        for headers, status, code in [({}, 401, "unauthenticated"), ({"Authorization": "Bearer tvt1.x"}, 401, "unauthenticated"),
+                                      ({"Authorization": "Bearer " + token(self.keys[0])}, 404, "not_found")]:
+            with self.subTest(headers=headers):
+                caller = Caller(address)
+                self.addCleanup(caller.close)
+                reply = caller.call(GET, message, headers)
+                self.assertEqual((reply.status, reply.json()["code"]), (status, code))
+        with Raw(address) as raw:
+            raw.send(TestConnections.REQUEST % (5_000_000, b"", b""))
+            self.assertTrue(raw.read_all().startswith(b"HTTP/1.1 401"))
 
 
 class TestTls(unittest.TestCase):
