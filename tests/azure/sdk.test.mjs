@@ -155,7 +155,8 @@ describe("TableClient", () => {
   it("reads thousands of entities in pages", async () => {
     const paged = open("SdkPages");
     await paged.createTable();
-    const names = Array.from({ length: 5000 }, (_, n) => `r${String(n).padStart(5, "0")}`);
+    const count = Number(process.env.TEST_ENTITIES ?? 5000);
+    const names = Array.from({ length: count }, (_, n) => `r${String(n).padStart(5, "0")}`);
     for (let begin = 0; begin < names.length; begin += 100)
       await paged.submitTransaction(names.slice(begin, begin + 100).map((rowKey, n) => ["create", { ...key(rowKey), n: begin + n }]));
     assert.deepEqual((await all(paged.listEntities())).map((entity) => entity.rowKey), names);
@@ -165,10 +166,10 @@ describe("TableClient", () => {
       sizes.push(page.length);
       token ??= page.continuationToken;
     }
-    assert.deepEqual(sizes, [900, 900, 900, 900, 900, 500]);
+    assert.deepEqual(sizes, [...Array(Math.floor(count / 900)).fill(900), count % 900].filter(Boolean));
     const rest = paged.listEntities().byPage({ maxPageSize: 1000, continuationToken: token });
     assert.equal((await rest.next()).value[0].rowKey, names[900]);
-    const some = await all(paged.listEntities({ queryOptions: { filter: odata`n ge ${4900}`, select: ["rowKey", "n"] } }));
+    const some = await all(paged.listEntities({ queryOptions: { filter: odata`n ge ${count - 100}`, select: ["rowKey", "n"] } }));
     assert.equal(some.length, 100);
     assert.deepEqual(Object.keys(some[0]).sort(), ["etag", "n", "rowKey"]);
     await paged.deleteTable();

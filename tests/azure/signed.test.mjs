@@ -26,6 +26,16 @@ async function rows(client) {
   return found;
 }
 
+// A server reads the policies of tables a few times a second.
+async function waitFor(condition) {
+  const end = Date.now() + 30_000;
+  for (;;) {
+    if (await condition().catch(() => false)) return;
+    assert.ok(Date.now() < end, `never came true: ${condition}`);
+    await new Promise((resume) => setTimeout(resume, 50));
+  }
+}
+
 describe("credentials", () => {
   before(async () => {
     await owner.createTable();
@@ -65,6 +75,19 @@ describe("credentials", () => {
     await refused(narrow.createEntity(key("z")), 403, "AuthorizationFailure");
     const late = withTable({ permissions: { query: true }, startsOn: new Date(Date.now() - 600_000), expiresOn: new Date(Date.now() - 60_000) });
     await refused(rows(late), 403, "AuthenticationFailed");
+  });
+
+  it("keeps stored policies, and what they take back", async () => {
+    const policy = (permission) => [{ id: "readers", accessPolicy: { start: new Date(Date.now() - 60_000), expiry: expiresOn, permission } }];
+    await owner.setAccessPolicy(policy("r"));
+    const kept = await owner.getAccessPolicy();
+    const seconds = (time) => Math.floor(time.getTime() / 1000); // the SDK sends no parts of them
+    assert.deepEqual(kept.map(({ id, accessPolicy }) => [id, accessPolicy.permission, seconds(accessPolicy.expiry)]), [["readers", "r", seconds(expiresOn)]]);
+    const sas = generateTableSas("Signed", credential, { identifier: "readers" });
+    const reader = new TableClient(endpoint, "Signed", new AzureSASCredential(sas), options);
+    await waitFor(async () => (await rows(reader)).length === 4);
+    await owner.setAccessPolicy([]);
+    await waitFor(async () => rows(reader).then(() => false, (error) => error.statusCode === 403));
   });
 
   it("gives a signature of the account what it permits", async () => {
