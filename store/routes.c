@@ -5,6 +5,7 @@
 #include "store/routes.h"
 
 #include "store/access/audit_calls.h"
+#include "store/access/service_calls.h"
 #include "store/access/usage_calls.h"
 #include "store/background/range_delete.h"
 #include "store/catalogue/table_calls.h"
@@ -64,6 +65,8 @@ static const struct route routes[] = {
     [OPERATION_INDEX_ADVISE] = { LANE_PAGE, advice_calls_make },
     [OPERATION_AUDIT_STORE] = { LANE_PAGE, audit_calls_store },
     [OPERATION_AUDIT_LIST] = { LANE_PAGE, audit_calls_list },
+    [OPERATION_SERVICE_PROPERTIES_GET] = { LANE_PAGE, service_calls_get },
+    [OPERATION_SERVICE_PROPERTIES_SET] = { LANE_CHANGE, service_calls_set },
     [OPERATION_USAGE_GET] = { LANE_PAGE, usage_calls_get },
 };
 

@@ -29,6 +29,7 @@
 #include "domain/operations/queue_operations.h"
 #include "domain/operations/report_operations.h"
 #include "domain/operations/sample_operations.h"
+#include "domain/operations/service_operations.h"
 #include "domain/operations/table_operations.h"
 #include "domain/operations/transaction_operations.h"
 #include "domain/operations/usage_operations.h"
@@ -63,6 +64,7 @@ struct operation {
         struct operation_queues queues;
         struct operation_samples samples;
         struct operation_audit audit;
+        struct operation_service service;
     } in;
 
     /* The outcome: status, and either error or out. */
@@ -83,6 +85,7 @@ struct operation {
         struct outcome_queues queues;
         struct outcome_samples samples;
         struct outcome_audit audit;
+        struct outcome_service service;
         struct outcome_usage usage;
     } out;
 

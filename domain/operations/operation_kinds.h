@@ -54,6 +54,8 @@ enum operation_kind {
     OPERATION_AUDIT_STORE,  /* the server's own: no method runs it */
     OPERATION_AUDIT_LIST,
     OPERATION_USAGE_GET,
+    OPERATION_SERVICE_PROPERTIES_GET,
+    OPERATION_SERVICE_PROPERTIES_SET,
     OPERATION_KIND_COUNT
 };
 
@@ -73,6 +75,7 @@ enum operation_input {
     OPERATION_IN_QUEUES,
     OPERATION_IN_SAMPLES,
     OPERATION_IN_AUDIT,
+    OPERATION_IN_SERVICE,
 };
 
 /* What the kind requires of its caller: access.c checks it. */

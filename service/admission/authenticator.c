@@ -229,6 +229,19 @@ static const struct account *find_account(const struct authenticator *authentica
     return access_snapshot_find(authenticator->snapshot, name);
 }
 
+const struct service_properties *authenticator_service(
+    const struct authenticator *authenticator, struct str account)
+{
+    const struct account *found;
+
+    if (!authenticator->snapshot)
+        return NULL;
+    if (authenticator->open)
+        return access_snapshot_service(authenticator->snapshot, development_account.id);
+    found = find_account(authenticator, account);
+    return found ? access_snapshot_service(authenticator->snapshot, found->id) : NULL;
+}
+
 /* Another party has signed a bearer token, which was verified when it was read: it opens what accounts there are. */
 static bool is_genuine(struct authenticator *authenticator, const struct account *account,
     struct presented_credential *presented)

@@ -25,7 +25,8 @@
 struct authenticator_memory;
 
 struct authenticator {
-    bool open; /* no authentication: a caller without a credential is the account `default` with all permissions */
+    bool
+        open; /* no authentication: a caller without a credential is the account `default` with all permissions */
     pthread_rwlock_t lock;
     struct access_snapshot *snapshot; /* NULL: the database has not been reached yet */
     int64_t generation;               /* of the snapshot, from 1 */
@@ -49,6 +50,10 @@ void authenticator_leave(struct authenticator *authenticator);
 
 /* Whether a credential that names this account is checked: on an open server only that of devstoreaccount1. */
 bool authenticator_checks(const struct authenticator *authenticator, struct str account);
+
+/* Between enter and leave: the settings of the account's table service, by its name; NULL: it has set none. */
+const struct service_properties *authenticator_service(
+    const struct authenticator *authenticator, struct str account);
 
 /* A credential as a call presents it. */
 struct presented_credential {

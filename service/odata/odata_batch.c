@@ -99,6 +99,7 @@ static void make_part(struct call_ctx *ctx, const struct batch_operation *operat
     read_headers(operation, http_request_header(&exchange->request, "Host"), &exchange->arena, request);
     out->content_id = operation->content_id;
     memcpy(out->call.request_id, outer->request_id, sizeof(out->call.request_id));
+    out->call.is_part = true;
     out->call.action = ODATA_ACTION_COUNT;
     out->call.view.level = ODATA_LEVEL_MINIMAL;
     out->http = *ctx->http;
@@ -327,7 +328,9 @@ static void write_answer(struct http_call *http, const struct odata_batch *batch
 {
     struct http_exchange *exchange = http->exchange;
     bool is_change_set = batch->request.is_change_set || !batch->parts;
-    struct part none = { .call = { .action = ODATA_ACTION_COUNT, .view.level = ODATA_LEVEL_MINIMAL } };
+    struct part none = {
+        .call = { .is_part = true, .action = ODATA_ACTION_COUNT, .view.level = ODATA_LEVEL_MINIMAL }
+    };
     struct part *part = batch->parts ? &batch->parts[index % batch->request.count] : &none;
     struct batch_reply reply;
     struct buf body;

@@ -11,6 +11,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "service/consistency.h"
+#include "service/odata/odata_cors.h"
 
 enum { HTTP_CREATED = 201, HTTP_NO_CONTENT = 204, MAX_CLIENT_ID_BYTES = 1024 };
 
@@ -136,6 +137,8 @@ void odata_call_begin_reply(struct http_call *http, int status)
     add_header(http, "x-ms-version", version);
     if (is_visible(client_id))
         add_header(http, "x-ms-client-request-id", client_id);
+    if (!call->is_part && call->action != ODATA_ACTION_PREFLIGHT)
+        odata_cors_add_headers(http);
 }
 
 void odata_call_add_header(const struct call_ctx *ctx, const char *name, struct str value)

@@ -26,6 +26,7 @@ struct odata_call {
     struct odata_writer writer;                  /* of queries */
     struct error *refused;                       /* why the request cannot be a call; NULL: it is one */
     struct odata_batch *batch;                   /* of $batch, from decode on: odata_batch.h */
+    bool is_part;                                /* of a batch: its reply is a part of the batch's */
     bool is_empty;                               /* of queries: $top=0 asks for nothing but the headers */
     char request_id[ODATA_REQUEST_ID_BYTES + 1]; /* a Guid, for the reply's headers and errors */
 };

@@ -13,6 +13,7 @@
 #include "service/handlers/odata/odata_handlers.h"
 #include "service/odata/odata_batch.h"
 #include "service/odata/odata_call.h"
+#include "service/odata/odata_cors.h"
 #include "service/odata/odata_credential.h"
 #include "service/odata/odata_methods.h"
 
@@ -125,6 +126,10 @@ static enum http_found find_method(struct http_call *http)
     call->view.level = ODATA_LEVEL_MINIMAL;
     http->door_state = call;
     if (odata_door_read_request(http, call, err) != STATUS_OK) {
+        if (call->action == ODATA_ACTION_PREFLIGHT) {
+            odata_cors_answer_preflight(http);
+            return HTTP_FOUND_REPLY;
+        }
         call->refused = err;
         http->method = &odata_unknown_method;
     }

@@ -20,6 +20,9 @@ const struct method *const odata_methods[] = {
     &odata_execute_batch_method,
     &odata_get_acl_method,
     &odata_set_acl_method,
+    &odata_get_service_properties_method,
+    &odata_set_service_properties_method,
+    &odata_get_service_stats_method,
     &odata_unknown_method,
 };
 
@@ -27,7 +30,8 @@ static const enum odata_action actions[] = {
     ODATA_ACTION_QUERY_TABLES, ODATA_ACTION_GET_TABLE, ODATA_ACTION_CREATE_TABLE, ODATA_ACTION_DELETE_TABLE,
     ODATA_ACTION_QUERY_ENTITIES, ODATA_ACTION_GET_ENTITY, ODATA_ACTION_INSERT_ENTITY,
     ODATA_ACTION_REPLACE_ENTITY, ODATA_ACTION_MERGE_ENTITY, ODATA_ACTION_DELETE_ENTITY, ODATA_ACTION_BATCH,
-    ODATA_ACTION_GET_ACL, ODATA_ACTION_SET_ACL, ODATA_ACTION_COUNT, /* none */
+    ODATA_ACTION_GET_ACL, ODATA_ACTION_SET_ACL, ODATA_ACTION_GET_SERVICE_PROPERTIES,
+    ODATA_ACTION_SET_SERVICE_PROPERTIES, ODATA_ACTION_GET_SERVICE_STATS, ODATA_ACTION_COUNT, /* none */
 };
 
 _Static_assert(ARRAY_LEN(odata_methods) == ODATA_METHODS && ARRAY_LEN(actions) == ODATA_METHODS,

@@ -8,7 +8,7 @@
 #include "odata/odata_action.h"
 #include "service/call.h"
 
-enum { ODATA_METHODS = 14 };
+enum { ODATA_METHODS = 17 };
 
 extern const struct method *const odata_methods[ODATA_METHODS];
 

@@ -38,6 +38,27 @@ static enum status fill_accounts(
     return STATUS_OK;
 }
 
+enum service_column { SERVICE_ACCOUNT, SERVICE_PROPERTIES };
+
+static enum status fill_services(struct account_list *list, struct pg *pg, struct error *err)
+{
+    PG_RESULT rows = NULL;
+
+    TRY(pg_query(pg, &sql_service_properties_list, NULL, &rows, err));
+    list->service_count = (size_t)PQntuples(rows);
+    list->services = ARENA_ARRAY(&list->arena, struct account_service, list->service_count);
+    for (size_t i = 0; i < list->service_count; i++) {
+        struct account_service *service = &list->services[i];
+
+        service->account = arena_copy(&list->arena, pg_bytes(rows, (int)i, SERVICE_ACCOUNT));
+        if (!service_properties_decode(arena_copy(&list->arena, pg_bytes(rows, (int)i, SERVICE_PROPERTIES)),
+                &list->arena, &service->properties))
+            return error_set(err, STATUS_INTERNAL, "the settings of the table service of %.*s cannot be read",
+                STR_ARG(service->account));
+    }
+    return STATUS_OK;
+}
+
 enum status account_list_load(
     struct pg *pg, const struct wrapping_keys *keys, struct account_list **out, struct error *err)
 {
@@ -50,6 +71,8 @@ enum status account_list_load(
     atomic_init(&list->references, 1);
     arena_init(&list->arena);
     status = fill_accounts(list, rows, keys, err);
+    if (status == STATUS_OK)
+        status = fill_services(list, pg, err);
     if (status == STATUS_OK)
         *out = list;
     else
@@ -100,5 +123,16 @@ const struct account *access_snapshot_find(const struct access_snapshot *snapsho
         else
             low = middle + 1;
     }
+    return NULL;
+}
+
+const struct service_properties *access_snapshot_service(
+    const struct access_snapshot *snapshot, struct str account_id)
+{
+    const struct account_list *list = snapshot->accounts;
+
+    for (size_t i = 0; i < list->service_count; i++)
+        if (str_equal(list->services[i].account, account_id))
+            return &list->services[i].properties;
     return NULL;
 }

@@ -11,13 +11,21 @@
 #include "domain/access/account.h"
 #include "domain/access/key_wrap.h"
 #include "domain/catalogue/catalogue.h"
+#include "domain/catalogue/service_properties.h"
 #include "store/connection/pg.h"
+
+struct account_service {
+    struct str account; /* its id */
+    struct service_properties properties;
+};
 
 /* Shared by the snapshots between which no account has changed. */
 struct account_list {
     atomic_int references;
     struct account *accounts; /* sorted by name */
     size_t count;
+    struct account_service *services; /* of the accounts that have set something, sorted by their ids */
+    size_t service_count;
     struct arena arena;
 };
 
@@ -43,5 +51,9 @@ void access_snapshot_free(struct access_snapshot *snapshot); /* accepts NULL */
 
 /* NULL: no such account. */
 const struct account *access_snapshot_find(const struct access_snapshot *snapshot, struct str name);
+
+/* The settings of an account's table service; NULL: it has set none. */
+const struct service_properties *access_snapshot_service(
+    const struct access_snapshot *snapshot, struct str account_id);
 
 #endif

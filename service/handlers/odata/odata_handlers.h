@@ -20,6 +20,9 @@ extern const struct method odata_delete_entity_method;
 extern const struct method odata_execute_batch_method;
 extern const struct method odata_get_acl_method;
 extern const struct method odata_set_acl_method;
+extern const struct method odata_get_service_properties_method;
+extern const struct method odata_set_service_properties_method;
+extern const struct method odata_get_service_stats_method;
 extern const struct method odata_unknown_method; /* of requests that are none of these */
 
 #endif
