@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JavaScript SDK of Azure Tables, unchanged, against a server. AZURE_TABLES has the connection string.
+// The JavaScript SDK of Azure Tables, unchanged, against a server. AZURE_TABLES has the connection string, AZURE_ENTITIES how many are
+// read in pages.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { odata, TableClient, TableServiceClient, TableTransaction } from "@azure/data-tables";
@@ -155,7 +156,7 @@ describe("TableClient", () => {
   it("reads thousands of entities in pages", async () => {
     const paged = open("SdkPages");
     await paged.createTable();
-    const count = Number(process.env.TEST_ENTITIES ?? 5000);
+    const count = Number(process.env.AZURE_ENTITIES);
     const names = Array.from({ length: count }, (_, n) => `r${String(n).padStart(5, "0")}`);
     for (let begin = 0; begin < names.length; begin += 100)
       await paged.submitTransaction(names.slice(begin, begin + 100).map((rowKey, n) => ["create", { ...key(rowKey), n: begin + n }]));

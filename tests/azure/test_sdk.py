@@ -52,7 +52,7 @@ class Sdk(unittest.TestCase):
             f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};"
             f"TableEndpoint=http://127.0.0.1:{port}/{ACCOUNT};"
         )
-        return run_node(stack, arguments, AZURE_TABLES=connection)
+        return run_node(stack, arguments, AZURE_TABLES=connection, AZURE_ENTITIES=os.environ.get("TEST_ENTITIES", "5000"))
 
     def test_sdk(self):
         with Stack() as stack:
