@@ -16,6 +16,7 @@ SLICE = [
     ("submit.before_commit", "postgres", 1),
     ("write.after_commit", "kill", 1),
     ("write.before_commit", "postgres+kill", 2),
+    ("write.before_second_commit", "kill", 1),
     ("server.after_commit_before_publish", "redis+kill", 1),
     ("relay.after_publish", "flush+kill", 1),
     ("build.chunk_before_checkpoint", "postgres", 2),
