@@ -218,6 +218,8 @@ describe("reads", () => {
 
   test("an index, a unique one, and a range", async () => {
     const index = await (await table.createIndex(newName(), "N", { unique: true })).wait(60_000);
+    await assert.rejects(table.createIndex(index.name, "N"), tavola.IndexAlreadyExists);
+    await (await table.createIndex(index.name, "N", { existOk: true })).wait(60_000);
     assert.deepEqual(await numbers(index.lookup(7)), [7]);
     const written = await table.upsert(person("q", "1", { N: 100 }));
     assert.deepEqual(await numbers(index.lookup(100, { atLeast: [written] })), [100]);

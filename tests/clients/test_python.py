@@ -225,6 +225,7 @@ class Reads(ClientCase):
         self.assertEqual(caught.exception.metadata["index"], name)
         with self.assertRaises(tavola.IndexAlreadyExists):
             self.table.create_index(name, "N")
+        self.assertEqual(self.table.create_index(name, "N", exist_ok=True).wait(60).state(), "READY")
         index.drop().wait(60)
         with self.assertRaises(tavola.IndexNotFound):
             index.state()

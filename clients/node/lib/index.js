@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Client of the table service Tavola; docs/node.md is the guide, docs/errors.md lists every reason. */
 import { Connection } from "./connection.js";
-import { TableAlreadyExists } from "./errors.js";
+import { IndexAlreadyExists, TableAlreadyExists } from "./errors.js";
 import { Index, declaration } from "./indexes.js";
 import { Table } from "./table.js";
 import { Operation, Transaction } from "./transaction.js";
@@ -76,17 +76,24 @@ export class Client {
   }
 
   /**
-   * Declare an index and begin to build it; Index.wait() waits for it. IndexAlreadyExists; TableNotFound.
+   * Declare an index and begin to build it; Index.wait() waits for it. TableNotFound; IndexAlreadyExists,
+   * unless existOk: then the index of that name is taken as it is.
    * @param {Table|string} table
    * @param {any} partitionKey a property, or a list of properties and parts: {property, width, inverted, foldCase}, {literal}
    * @param {{rowKey?: any, shape?: "copy"|"list", place?: "other_partition"|"same_partition", consistency?: "eventual"|"strong",
-   *   unique?: boolean, filter?: string, select?: string[], onViolation?: "skip"|"reject"}} [options] select: the properties that
+   *   unique?: boolean, filter?: string, select?: string[], onViolation?: "skip"|"reject", existOk?: boolean}} [options] select: the properties that
    *   entries have; by default all; []: none
    */
   async createIndex(name, table, partitionKey, options) {
     const index = declaration(name, typeof table === "string" ? table : table.name, partitionKey, options);
-    const reply = await this.send("IndexService/CreateIndex", { index });
-    return new Index(this, name, { decrypt: table.decrypt, build: this.operationOf(reply.status.build) });
+    try {
+      const reply = await this.send("IndexService/CreateIndex", { index });
+      return new Index(this, name, { decrypt: table.decrypt, build: this.operationOf(reply.status.build) });
+    } catch (error) {
+      if (!options?.existOk || !(error instanceof IndexAlreadyExists))
+        throw error;
+      return new Index(this, name, { decrypt: table.decrypt });
+    }
   }
 
   /** A new transaction, or, with the id of one that was submitted, what wait() and cancel() are called on. */

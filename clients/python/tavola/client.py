@@ -89,8 +89,9 @@ class Client:
         """An index by name; nothing is asked of the service."""
         return Index(self, name, decrypt)
 
-    def create_index(self, name: str, table: Union[Table, str], *partition_key: Any, **options: Any) -> Index:
-        """Declare an index and begin to build it; Index.wait() waits for it. IndexAlreadyExists; TableNotFound.
+    def create_index(self, name: str, table: Union[Table, str], *partition_key: Any, exist_ok: bool = False, **options: Any) -> Index:
+        """Declare an index and begin to build it; Index.wait() waits for it. TableNotFound; IndexAlreadyExists, unless
+        exist_ok: then the index of that name is taken as it is.
 
         partition_key  properties, or parts made by part() and literal_part()
         row_key        the same; none: the keys of the entity
@@ -101,7 +102,12 @@ class Client:
         """
         table_name = table.name if isinstance(table, Table) else table
         decrypt = table.decrypt if isinstance(table, Table) else None
-        reply = self.send("IndexService/CreateIndex", index=declaration(name, table_name, partition_key, **options))
+        try:
+            reply = self.send("IndexService/CreateIndex", index=declaration(name, table_name, partition_key, **options))
+        except errors.IndexAlreadyExists:
+            if not exist_ok:
+                raise
+            return Index(self, name, decrypt)
         return Index(self, name, decrypt, self.operation_of(reply.status.build))
 
     def indexes(self) -> Iterator[Any]:
