@@ -63,6 +63,18 @@ describe("TableServiceClient", () => {
   });
 });
 
+describe("the service", () => {
+  it("keeps its properties", async () => {
+    const rule = { allowedOrigins: "https://example.com", allowedMethods: "GET,PUT", allowedHeaders: "*", exposedHeaders: "*", maxAgeInSeconds: 60 };
+    await service.setProperties({ cors: [rule] });
+    const kept = await service.getProperties();
+    assert.deepEqual(kept.cors, [rule]);
+    assert.equal(kept.logging.version, "1.0");
+    await service.setProperties({ cors: [] });
+    assert.deepEqual((await service.getProperties()).cors ?? [], []);
+  });
+});
+
 describe("TableClient", () => {
   const client = open("Sdk");
   const key = (rowKey, partitionKey = "p") => ({ partitionKey, rowKey });
