@@ -39,6 +39,7 @@ struct command_group {
 
 extern const struct command_group commands_operate; /* migrate, epoch, health */
 extern const struct command_group commands_entity;  /* tables and entities */
+extern const struct command_group commands_query;   /* queries, counts, look-ups, indexes */
 extern const struct command_group commands_import;  /* files into tables */
 extern const struct command_group commands_export;  /* tables into files */
 extern const struct command_group commands_api;     /* any method, with JSON */
@@ -52,6 +53,7 @@ extern const struct command_group commands_audit;   /* administrative calls */
 extern const struct command_group commands_access;  /* tokens, shared access signatures */
 extern const struct command_group commands_doctor;  /* what voids a promise */
 extern const struct command_group commands_dev;     /* a private stack on this machine */
+extern const struct command_group commands_help;    /* completion, man page */
 
 /* Print the usage of a command that got wrong arguments; returns COMMAND_MISUSED. */
 int command_misused(const char *words, const char *arguments);

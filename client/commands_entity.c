@@ -24,7 +24,6 @@
     "TABLE (JSON | - | PARTITION ROW [NAME[:TYPE]=VALUE]...) [--insert | --merge] [--if-match ETAG]"
 #define GET_ARGUMENTS "TABLE PARTITION ROW"
 #define DELETE_ARGUMENTS "TABLE PARTITION ROW [--if-match ETAG]"
-#define QUERY_ARGUMENTS "TABLE [FILTER] [--select NAME,NAME...] [--limit N]"
 #define ENTITY_SERVICE "/tavola.v1.EntityService/"
 
 enum { MAX_WORDS = LIMIT_PROPERTIES + 8 };
@@ -33,7 +32,7 @@ enum { MAX_WORDS = LIMIT_PROPERTIES + 8 };
 
 struct options {
     bool insert, merge;
-    const char *if_match, *select, *limit;
+    const char *if_match;
     char *words[MAX_WORDS];
     int count;
 };
@@ -46,8 +45,7 @@ static bool take_options(struct options *out, int argc, char **argv)
         const char **value;
         bool *flag;
     } known[] = { { "--insert", NULL, &out->insert }, { "--merge", NULL, &out->merge },
-        { "--if-match", &out->if_match, NULL }, { "--select", &out->select, NULL },
-        { "--limit", &out->limit, NULL } };
+        { "--if-match", &out->if_match, NULL } };
 
     for (int i = 0; i < argc; i++) {
         size_t k = 0;
@@ -218,7 +216,7 @@ static int run_put(const struct client_config *config, int argc, char **argv)
     struct options options = { .count = 0 };
     struct api_client client;
 
-    if (!take_options(&options, argc, argv) || options.count < 2 || options.select || options.limit ||
+    if (!take_options(&options, argc, argv) || options.count < 2 ||
         (options.insert && (options.merge || options.if_match)) ||
         (options.count == 2 && !is_json(options.words[1])))
         return command_misused("entity put", PUT_ARGUMENTS);
@@ -305,67 +303,6 @@ static int run_delete(const struct client_config *config, int argc, char **argv)
     if (!api_client_open(&client, config))
         return COMMAND_FAILED;
     return api_client_close(&client, delete_one(&client, &options) ? COMMAND_OK : COMMAND_FAILED);
-}
-
-/* ---- queries ---- */
-
-static void read_names(const char *text, struct arena *arena, ProtobufCBinaryData **out, size_t *count)
-{
-    struct str rest = str_of(text);
-
-    *out = ARENA_ARRAY(arena, ProtobufCBinaryData, rest.len + 1);
-    for (*count = 0; rest.len > 0; (*count)++)
-        (*out)[*count] = codec_bytes(str_take(&rest, ','));
-}
-
-/* Page by page; a page token lies in memory of its own, since that of a page is released with it. */
-static int query(struct api_client *client, const struct options *options, int64_t left)
-{
-    char token[LIMIT_REQUEST_BYTES / 1024] = "";
-    bool more = true;
-
-    while (more && left > 0) {
-        Tavola__V1__QueryEntitiesRequest request = TAVOLA__V1__QUERY_ENTITIES_REQUEST__INIT;
-        Tavola__V1__Query wanted = TAVOLA__V1__QUERY__INIT;
-        Tavola__V1__ReadOptions read = TAVOLA__V1__READ_OPTIONS__INIT;
-        const Tavola__V1__QueryEntitiesResponse *page;
-
-        wanted.table = codec_bytes(str_of(options->words[0]));
-        if (options->count > 1)
-            wanted.filter = codec_bytes(str_of(options->words[1]));
-        if (options->select)
-            read_names(options->select, &client->arena, &read.select, &read.n_select);
-        request.query = &wanted;
-        request.options = &read;
-        request.page_token = codec_bytes(str_of(token));
-        request.page_size = left < LIMIT_PAGE_ROWS ? (int32_t)left : LIMIT_PAGE_ROWS;
-        page = api_client_call_bytes(client, ENTITY_SERVICE "QueryEntities",
-            pack(&request.base, &client->arena), &tavola__v1__query_entities_response__descriptor);
-        if (!page || page->next_page_token.len >= sizeof(token))
-            return COMMAND_FAILED;
-        for (size_t i = 0; i < page->n_entities; i++, left--)
-            if (!print_entity(page->entities[i], &client->arena))
-                return COMMAND_FAILED;
-        snprintf(token, sizeof(token), "%.*s", STR_ARG(codec_str(page->next_page_token)));
-        more = token[0] != '\0';
-        arena_cleanup(&client->arena);
-    }
-    return COMMAND_OK;
-}
-
-static int run_query(const struct client_config *config, int argc, char **argv)
-{
-    struct options options = { .count = 0 };
-    struct api_client client;
-    uint64_t limit = INT64_MAX;
-
-    if (!take_options(&options, argc, argv) || options.count < 1 || options.count > 2 || options.insert ||
-        options.merge || options.if_match ||
-        (options.limit && (!digits_parse_unsigned(str_of(options.limit), INT64_MAX, &limit) || limit == 0)))
-        return command_misused("entity query", QUERY_ARGUMENTS);
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    return api_client_close(&client, query(&client, &options, (int64_t)limit));
 }
 
 /* ---- tables ---- */
@@ -478,10 +415,6 @@ static const struct command commands[] = {
         .arguments = DELETE_ARGUMENTS,
         .help = "delete an entity, whatever it is or only if it still has the ETag",
         .run = run_delete },
-    { .words = "entity query",
-        .arguments = QUERY_ARGUMENTS,
-        .help = "print the entities that match an OData filter, one on each line as JSON",
-        .run = run_query },
 };
 
 const struct command_group commands_entity = { "Tables and entities", commands, ARRAY_LEN(commands) };

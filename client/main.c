@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/command.h"
+#include "client/command_table.h"
+#include "client/profile.h"
 
-static const struct command_group *const groups[] = { &commands_entity, &commands_import, &commands_export,
-    &commands_api, &commands_operate, &commands_doctor, &commands_account, &commands_access, &commands_audit,
-    &commands_work, &commands_index, &commands_watch, &commands_queue, &commands_load, &commands_dev };
-
-enum { MAX_COMMANDS = 64 };
+enum { MAX_COMMANDS = 128 };
 
 int command_misused(const char *words, const char *arguments)
 {
@@ -37,6 +34,7 @@ static const struct option {
     { "--cert", "TAVOLA_CLIENT_CERT", "FILE" },
     { "--key", "TAVOLA_CLIENT_KEY", "FILE" },
     { "--token-file", "TAVOLA_TOKEN_FILE", "FILE" },
+    { "--profile", PROFILE_OPTION, "NAME" },
 };
 
 static void print_command(const struct command *command, const char *before, FILE *out)
@@ -47,11 +45,15 @@ static void print_command(const struct command *command, const char *before, FIL
 
 static void print_help(void)
 {
+    const struct command_group *const *groups;
+    size_t count;
+
     printf(
         "tavola - %s\n\nusage: tavola [OPTION VALUE]... COMMAND [ARGUMENT...]\n       tavola COMMAND --help\n"
         "       tavola --help | --version | --print-config | --print-settings\n",
         client_program.summary);
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+    groups = command_table_groups(&count);
+    for (size_t i = 0; i < count; i++) {
         printf("\n%s:\n\n", groups[i]->title);
         for (size_t j = 0; j < groups[i]->count; j++)
             print_command(&groups[i]->commands[j], "", stdout);
@@ -95,12 +97,12 @@ static int match_words(const struct command *command, int argc, char **argv)
 
 static const struct command *find_command(int argc, char **argv, int *words)
 {
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        for (size_t j = 0; j < groups[i]->count; j++) {
-            *words = match_words(&groups[i]->commands[j], argc, argv);
-            if (*words > 0)
-                return &groups[i]->commands[j];
-        }
+    const struct command *command;
+
+    for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {
+        *words = match_words(command, argc, argv);
+        if (*words > 0)
+            return command;
     }
     return NULL;
 }
@@ -108,19 +110,16 @@ static const struct command *find_command(int argc, char **argv, int *words)
 /* Print the commands of two words that begin with this word. Returns their number. */
 static size_t print_unfinished(const char *word, FILE *out)
 {
+    const struct command *command;
     size_t len = strlen(word);
     size_t count = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        for (size_t j = 0; j < groups[i]->count; j++) {
-            const struct command *command = &groups[i]->commands[j];
-
-            if (strncmp(command->words, word, len) != 0 || command->words[len] != ' ')
-                continue;
-            if (count++ == 0)
-                fprintf(out, "\"%s\" needs a second word:\n\n", word);
-            print_command(command, "tavola ", out);
-        }
+    for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {
+        if (strncmp(command->words, word, len) != 0 || command->words[len] != ' ')
+            continue;
+        if (count++ == 0)
+            fprintf(out, "\"%s\" needs a second word:\n\n", word);
+        print_command(command, "tavola ", out);
     }
     return count;
 }
@@ -132,9 +131,8 @@ static int complain_unknown(int argc, char **argv)
     const char *nearest;
     size_t count = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
-        for (size_t j = 0; j < groups[i]->count && count < MAX_COMMANDS; j++)
-            names[count++] = groups[i]->commands[j].words;
+    for (; count < MAX_COMMANDS && command_table_at(count); count++)
+        names[count] = command_table_at(count)->words;
     if (argc == 1 && print_unfinished(argv[0], stderr) > 0)
         return COMMAND_MISUSED;
     if (argc == 2 && strcmp(argv[1], "--help") == 0 && print_unfinished(argv[0], stdout) > 0)
@@ -189,6 +187,7 @@ static bool stands_alone(const char *argument)
 /* The number of arguments that were options and their values; -1: one was wrong. Options override the environment. */
 static int take_options(int argc, char **argv)
 {
+    const char *profile = NULL;
     int taken = 0;
 
     while (taken < argc && argv[taken][0] == '-' && !stands_alone(argv[taken])) {
@@ -206,9 +205,12 @@ static int take_options(int argc, char **argv)
             fprintf(stderr, "tavola: %s needs a value: %s\n", option->name, option->value);
             return -1;
         }
-        setenv(option->setting, value, 1);
+        if (strcmp(option->setting, PROFILE_OPTION) == 0)
+            profile = value;
+        else
+            setenv(option->setting, value, 1);
     }
-    return taken;
+    return profile_apply(profile) ? taken : -1;
 }
 
 /* What could not be written to standard output is a failure, as on a full disk. */
@@ -234,7 +236,7 @@ int main(int argc, char **argv)
         return COMMAND_MISUSED;
     argv += taken;
     argc -= taken;
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) {
         print_help();
         return argc < 2 ? COMMAND_MISUSED : COMMAND_OK;
     }

@@ -169,7 +169,7 @@ class EntityCommands(ServerCase):
             with self.subTest(words=words):
                 self.assertIn(said, self.run_command("entity", "put", table, *words, code=2))
         self.assertEqual(self.query(table), [])
-        self.assertIn("usage: tavola entity query", self.run_command("entity", "query", table, "--limit", "0", code=2))
+        self.assertIn("--limit takes a number from 1", self.run_command("entity", "query", table, "--limit", "0", code=2))
 
 
 if __name__ == "__main__":

@@ -178,3 +178,83 @@ class NoServer(unittest.TestCase):
                 done = run_program("tavola", *words, settings={"TAVOLA_TARGET": "unix:/nowhere"})
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("is a server there? Its address is that of --target, or of TAVOLA_TARGET.", done.stderr)
+
+
+class Reading(ServerCase):
+    with_worker = True
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.table = "Readers"
+        cls.client.create_table(name=cls.table)
+        for n in range(3):
+            cls.client.insert_entity(table=cls.table, entity=entity("sales", str(n), {"Age": 30 + n, "Name": f"Ada, {n}"}))
+
+    def run_command(self, *words, code=0, settings=None):
+        done = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target} if settings is None else settings, seconds=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_each_form_has_every_entity(self):
+        lines = self.run_command("query", self.table).stdout.splitlines()
+        self.assertEqual([json.loads(line)["RowKey"] for line in lines], ["0", "1", "2"])
+        listed = json.loads(self.run_command("query", self.table, "-o", "json").stdout)
+        self.assertEqual([one["Age"] for one in listed], ["30", "31", "32"])
+        self.assertEqual(json.loads(self.run_command("query", self.table, "Age lt 0", "-o", "json").stdout), [])
+        csv = self.run_command("query", self.table, "Age le 30", "-o", "csv").stdout
+        self.assertEqual(csv, 'PartitionKey,RowKey,Age:int64,Name\nsales,0,30,"Ada, 0"\n')
+        table = self.run_command("query", self.table, "--limit", "1", "-o", "table").stdout
+        self.assertEqual(table, "PartitionKey  RowKey  Age  Name\nsales         0       30   Ada, 0\n")
+        self.assertIn("-o takes jsonl, json, csv or table", self.run_command("query", self.table, "-o", "xml", code=2).stderr)
+
+    def test_what_finds_nothing_says_so(self):
+        done = self.run_command("query", self.table, "Age lt 0")
+        self.assertEqual((done.stdout, done.stderr), ("", "tavola: nothing was found\n"))
+
+    def test_counts_and_look_ups(self):
+        self.assertEqual(self.run_command("count", self.table, "Age ge 31").stdout, "2\n")
+        self.run_command("index", "create", "ReadersByAge", self.table, "Age")
+        found = self.run_command("lookup", "ReadersByAge", "int32=31", "--latest").stdout.splitlines()
+        self.assertEqual([json.loads(line)["RowKey"] for line in found], ["1"])
+        self.assertIn("the value is no Edm.Int32", self.run_command("lookup", "ReadersByAge", "int32=x", code=2).stderr)
+        self.assertIn("tavola query reads a table", self.run_command("lookup", self.table, "x", code=1).stderr)
+        self.run_command("index", "drop", "ReadersByAge")
+
+    def test_a_profile_names_a_server(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "tavola"))
+            with open(os.path.join(folder, "tavola", "config"), "w", encoding="utf-8") as file:
+                file.write(f"# mine\n[default]\ntarget = unix:/nowhere\n\n[here]\n target = {self.stack.target}\n[wrong]\nport = 1\n")
+            settings = {"XDG_CONFIG_HOME": folder}
+            self.run_command("count", self.table, settings=settings, code=1)
+            self.assertEqual(self.run_command("--profile", "here", "count", self.table, settings=settings).stdout, "3\n")
+            self.assertEqual(self.run_command("count", self.table, settings={**settings, "TAVOLA_TARGET": self.stack.target}).stdout, "3\n")
+            self.assertIn("has no profile [none]", self.run_command("--profile", "none", "count", "t", settings=settings, code=2).stderr)
+            self.assertIn("line 8: allowed are target", self.run_command("--profile", "wrong", "count", "t", settings=settings, code=2).stderr)
+
+
+class Completion(unittest.TestCase):
+    def complete(self, *words):
+        script = run_program("tavola", "completion", "bash").stdout
+        line = " ".join(f"'{word}'" for word in words)
+        asked = f'{script}\nCOMP_WORDS=({line})\nCOMP_CWORD={len(words) - 1}\n_tavola\nprintf "%s\\n" "${{COMPREPLY[@]}}"\n'
+        return subprocess.run(["bash", "-c", asked], text=True, capture_output=True, check=True).stdout.split()
+
+    def test_bash_completes_commands_and_options(self):
+        self.assertIn("entity", self.complete("tavola", ""))
+        self.assertEqual(self.complete("tavola", "ent"), ["entity"])
+        self.assertEqual(self.complete("tavola", "entity", "p"), ["put"])
+        self.assertEqual(self.complete("tavola", "query", "--sel"), ["--select"])
+        self.assertEqual(self.complete("tavola", "export", "people", "--out"), ["--output"])
+
+    def test_every_command_is_on_the_man_page_and_completed_in_fish(self):
+        man, fish = run_program("tavola", "help", "--man").stdout, run_program("tavola", "completion", "fish").stdout
+        commands = [line.strip() for line in run_program("tavola", "--help").stdout.splitlines() if line.startswith("  ") and line[2] != " "]
+        self.assertGreater(len(commands), 40)
+        for command in commands:
+            if command[0].islower():
+                self.assertIn(".B " + command.split(" ")[0].replace("-", "\\-"), man)
+                self.assertIn(command.split(" ")[0], fish)
+        self.assertTrue(run_program("tavola", "completion", "zsh").stdout.startswith("autoload"))
+        self.assertEqual(run_program("tavola", "completion", "csh").returncode, 2)

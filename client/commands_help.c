@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands_help.c - completion for shells and the man page, made of the table of commands.
+ */
+#include <string.h>
+
+#include "client/arguments.h"
+#include "client/command_table.h"
+
+/* ---- words ---- */
+
+/* Whether an earlier command begins with the same word. */
+static bool is_repeated(size_t position, size_t len)
+{
+    const char *words = command_table_at(position)->words;
+
+    for (size_t i = 0; i < position; i++) {
+        const char *other = command_table_at(i)->words;
+
+        if (strncmp(other, words, len) == 0 && (other[len] == ' ' || other[len] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static void print_options(const struct command *command, const char *between)
+{
+    struct str rest = str_of(command->arguments), name;
+    bool has_value;
+
+    while (arguments_next_option(&rest, &name, &has_value))
+        printf("%.*s%s", STR_ARG(name), between);
+    printf("--help");
+}
+
+/* ---- bash and zsh ---- */
+
+/* What can follow a first word: second words. */
+static void print_second_words(size_t position, size_t len)
+{
+    const char *first = command_table_at(position)->words;
+    const struct command *command;
+
+    printf("    \"%.*s\") words=\"", (int)len, first);
+    for (size_t i = position; (command = command_table_at(i)) != NULL; i++)
+        if (strncmp(command->words, first, len) == 0 && command->words[len] == ' ')
+            printf("%s ", command->words + len + 1);
+    printf("\" ;;\n");
+}
+
+static void print_bash(void)
+{
+    const struct command *command;
+
+    printf("_tavola() {\n    local words=\"\" cur=\"${COMP_WORDS[COMP_CWORD]}\" "
+           "line=\"${COMP_WORDS[*]:1:COMP_CWORD-1}\"\n"
+           "    case \"$line\" in\n    \"\") words=\"");
+    for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {
+        size_t len = strcspn(command->words, " ");
+
+        if (!is_repeated(i, len))
+            printf("%.*s ", (int)len, command->words);
+    }
+    printf("--help --version --profile --target\" ;;\n");
+    for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {
+        size_t len = strcspn(command->words, " ");
+
+        if (command->words[len] == ' ' && !is_repeated(i, len))
+            print_second_words(i, len);
+    }
+    for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {
+        printf("    \"%s\" | \"%s \"*) words=\"", command->words, command->words);
+        print_options(command, " ");
+        printf("\" ;;\n");
+    }
+    printf("    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F "
+           "_tavola tavola\n");
+}
+
+static void print_zsh(void)
+{
+    printf("autoload -Uz bashcompinit && bashcompinit\n");
+    print_bash();
+}
+
+/* ---- fish ---- */
+
+/* In single quotes. */
+static void print_quoted(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++)
+        if (*text == '\'' || *text == '\\')
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    putchar('\'');
+}
+
+static void print_fish_command(const struct command *command, size_t position)
+{
+    size_t len = strcspn(command->words, " ");
+    struct str rest = str_of(command->arguments), name;
+    bool has_value;
+
+    if (!is_repeated(position, len)) {
+        printf("complete -c tavola -n __fish_use_subcommand -a %.*s -d ", (int)len, command->words);
+        print_quoted(command->help);
+        putchar('\n');
+    }
+    if (command->words[len]) {
+        printf("complete -c tavola -n '__fish_seen_subcommand_from %.*s' -a %s -d ", (int)len, command->words,
+            command->words + len + 1);
+        print_quoted(command->help);
+        putchar('\n');
+    }
+    while (arguments_next_option(&rest, &name, &has_value))
+        if (name.len > 2)
+            printf("complete -c tavola -n '__fish_seen_subcommand_from %.*s' -l %.*s%s\n", (int)len,
+                command->words, STR_ARG(str_from(name, 2)), has_value ? " -r" : "");
+}
+
+static void print_fish(void)
+{
+    const struct command *command;
+
+    for (size_t i = 0; (command = command_table_at(i)) != NULL; i++)
+        print_fish_command(command, i);
+}
+
+static int run_completion(const struct client_config *config, int argc, char **argv)
+{
+    static const struct {
+        const char *shell;
+        void (*print)(void);
+    } shells[] = { { "bash", print_bash }, { "zsh", print_zsh }, { "fish", print_fish } };
+
+    (void)config;
+    for (size_t i = 0; argc == 1 && i < ARRAY_LEN(shells); i++)
+        if (strcmp(argv[0], shells[i].shell) == 0) {
+            shells[i].print();
+            return COMMAND_OK;
+        }
+    return command_misused("completion", "bash | zsh | fish");
+}
+
+/* ---- man ---- */
+
+/* Text of roff: a backslash and a dash are written with a backslash, and no line begins with a dot. */
+static void print_roff(const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        printf("\\&");
+    for (; *text; text++)
+        if (*text == '\\')
+            printf("\\e");
+        else if (*text == '-')
+            printf("\\-");
+        else
+            putchar(*text);
+}
+
+static void print_man_command(const struct command *command)
+{
+    printf(".TP\n.B ");
+    print_roff(command->words);
+    if (*command->arguments) {
+        putchar(' ');
+        print_roff(command->arguments);
+    }
+    putchar('\n');
+    print_roff(command->help);
+    putchar('\n');
+    for (const char *rest = command->examples; rest && *rest;) {
+        char line[256];
+        size_t len = strcspn(rest, "\n");
+
+        snprintf(line, sizeof(line), "%.*s", (int)len, rest);
+        printf(".br\n.I ");
+        print_roff(line);
+        putchar('\n');
+        rest += len + (rest[len] == '\n');
+    }
+}
+
+static int run_help(const struct client_config *config, int argc, char **argv)
+{
+    const struct command_group *const *groups;
+    size_t count;
+
+    (void)config;
+    if (argc != 1 || strcmp(argv[0], "--man") != 0)
+        return command_misused("help", "[--man]");
+    printf(".TH TAVOLA 1 \"\" \"tavola %s\"\n.SH NAME\ntavola \\- the command line of the table service\n.SH "
+           "SYNOPSIS\n.B tavola\n[OPTION VALUE]... COMMAND [ARGUMENT...]\n",
+        TAVOLA_VERSION);
+    groups = command_table_groups(&count);
+    for (size_t i = 0; i < count; i++) {
+        printf(".SH \"%s\"\n", groups[i]->title);
+        for (size_t k = 0; k < groups[i]->count; k++)
+            print_man_command(&groups[i]->commands[k]);
+    }
+    printf(
+        ".SH \"EXIT STATUS\"\n0: done; 1: failed; 2: used wrongly; 3: some of what was given was refused; "
+        "130: "
+        "interrupted.\n.SH FILES\n.I ~/.config/tavola/config\nhas profiles: see docs/command\\-line.md.\n");
+    return COMMAND_OK;
+}
+
+static const struct command commands[] = {
+    {
+        .words = "completion",
+        .arguments = "bash | zsh | fish",
+        .help = "print a script that completes commands and options in a shell",
+        .examples = "source <(tavola completion bash)\n"
+                    "tavola completion fish > ~/.config/fish/completions/tavola.fish\n",
+        .run = run_completion,
+    },
+    {
+        .words = "help",
+        .arguments = "[--man]",
+        .help = "print this text, or the man page",
+        .examples = "tavola help --man | man -l -\n",
+        .run = run_help,
+    },
+};
+
+const struct command_group commands_help = { "Help", commands, ARRAY_LEN(commands) };

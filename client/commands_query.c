@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands_query.c - what reads many entities, and the indexes that find them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "client/api_client.h"
+#include "client/arguments.h"
+#include "client/command.h"
+#include "client/output.h"
+
+#define QUERY_ARGUMENTS "TABLE [FILTER] [--select NAME,NAME...] [--limit N] [-o FORM]"
+#define COUNT_ARGUMENTS "TABLE [FILTER]"
+#define LOOKUP_ARGUMENTS                                                                                     \
+    "INDEX [VALUE | TYPE=VALUE]... [--latest] [--keys-only] [--descending] [--limit N] [-o FORM]"
+#define INDEX_ARGUMENTS                                                                                      \
+    "NAME TABLE PROPERTY... [--filter TEXT] [--same-partition] [--strong] [--unique] [--no-wait]"
+
+enum { MAX_VALUES = 16, BUILD_MS = 3600 * 1000 };
+
+/* Print the entities of a cursor, which ends here, up to a limit. */
+static int print_cursor(struct tavola_cursor *cursor, struct output *out, int64_t limit)
+{
+    const struct tavola_entity *entity;
+    struct tavola_error error = { .code = TAVOLA_OK };
+    bool printed = true;
+
+    while (printed && out->count < limit && tavola_cursor_next(cursor, &entity, &error))
+        printed = output_entity(out, entity);
+    tavola_cursor_free(cursor);
+    if (error.code != TAVOLA_OK) {
+        api_client_print_failure(&error);
+        if (strcmp(error.reason, "INDEX_NOT_FOUND") == 0)
+            fprintf(stderr,
+                "tavola: tavola query reads a table, tavola lookup an index; tavola api ListIndexes "
+                "'{\"table\": ...}' lists those of a table\n");
+        arena_cleanup(&out->arena);
+        return COMMAND_FAILED;
+    }
+    return output_close(out) && printed ? COMMAND_OK : COMMAND_FAILED;
+}
+
+/* "A,B" as a list, NULL behind the last, in the text. */
+static void split_names(char *text, const char *out[static ARGUMENTS_MAX_WORDS])
+{
+    size_t count = 0;
+
+    for (char *name = strtok(text, ","); name && count + 1 < ARGUMENTS_MAX_WORDS; name = strtok(NULL, ","))
+        out[count++] = name;
+    out[count] = NULL;
+}
+
+static int run_query(const struct client_config *config, int argc, char **argv)
+{
+    static struct output out;
+    struct arguments arguments = { .command = "query" };
+    const char *names[ARGUMENTS_MAX_WORDS];
+    struct tavola_query query = { .filter = NULL };
+    struct api_client client;
+    int64_t limit = INT64_MAX;
+
+    if (!arguments_read(QUERY_ARGUMENTS, argc, argv, &arguments) ||
+        !arguments_number(&arguments, "--limit", INT64_MAX, &limit))
+        return COMMAND_MISUSED;
+    if (arguments.count < 1 || arguments.count > 2)
+        return command_misused("query", QUERY_ARGUMENTS);
+    if (!output_open(&out, &arguments))
+        return COMMAND_MISUSED;
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    query.table = arguments.words[0];
+    query.filter = arguments.count > 1 ? arguments.words[1] : NULL;
+    query.page_size = limit < 1000 ? (int)limit : 0;
+    if (arguments_value(&arguments, "--select")) {
+        split_names(
+            (char *)(uintptr_t)arena_copy(&client.arena, str_of(arguments_value(&arguments, "--select")))
+                .data,
+            names);
+        query.read.select = names;
+    }
+    return api_client_close(&client, print_cursor(tavola_query(client.client, &query), &out, limit));
+}
+
+static int run_count(const struct client_config *config, int argc, char **argv)
+{
+    struct arguments arguments = { .command = "count" };
+    struct tavola_error error;
+    struct api_client client;
+    int64_t count;
+
+    if (!arguments_read(COUNT_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count < 1 || arguments.count > 2)
+        return command_misused("count", COUNT_ARGUMENTS);
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    if (tavola_count(client.client, arguments.words[0], arguments.count > 1 ? arguments.words[1] : NULL,
+            &count, &error) != TAVOLA_OK) {
+        api_client_print_failure(&error);
+        return api_client_close(&client, COMMAND_FAILED);
+    }
+    printf("%lld\n", (long long)count);
+    return api_client_close(&client, COMMAND_OK);
+}
+
+/* ---- look-ups ---- */
+
+static bool is_type(const char *word, size_t len)
+{
+    static const char *const types[] = { "string", "boolean", "int32", "int64", "double", "datetime", "guid",
+        "binary" };
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (strlen(types[i]) == len && strncasecmp(types[i], word, len) == 0)
+            return true;
+    return false;
+}
+
+/* "Ada" is text; "int32=36" is of another type. Values live as long as the entity. false: standard error says what is wrong. */
+static bool read_value(const char *word, int number, struct tavola_entity *values, struct tavola_value *out)
+{
+    size_t len = strcspn(word, "=");
+    bool is_typed = word[len] && is_type(word, len);
+    char type[16] = "string", name[16];
+    struct tavola_error error;
+
+    if (is_typed)
+        snprintf(type, sizeof(type), "%.*s", (int)len, word);
+    snprintf(name, sizeof(name), "Value%d", number);
+    if (tavola_entity_set_text(values, name, type, is_typed ? word + len + 1 : word, &error) != TAVOLA_OK) {
+        fprintf(stderr, "tavola lookup: %s\n", error.message);
+        return false;
+    }
+    *out = *tavola_entity_get(values, name);
+    return true;
+}
+
+static int look_up(
+    struct api_client *client, const struct arguments *arguments, struct tavola_entity *values, int64_t limit)
+{
+    static struct output out;
+    struct tavola_value equals[MAX_VALUES];
+    const struct tavola_lookup lookup = {
+        .index = arguments->words[0],
+        .equals = equals,
+        .equals_count = (size_t)arguments->count - 1,
+        .latest = arguments_value(arguments, "--latest") != NULL,
+        .keys_only = arguments_value(arguments, "--keys-only") != NULL,
+        .descending = arguments_value(arguments, "--descending") != NULL,
+        .page_size = limit < 1000 ? (int)limit : 0,
+    };
+
+    for (int i = 1; i < arguments->count; i++)
+        if (!read_value(arguments->words[i], i, values, &equals[i - 1]))
+            return COMMAND_MISUSED;
+    if (!output_open(&out, arguments))
+        return COMMAND_MISUSED;
+    return print_cursor(tavola_lookup(client->client, &lookup), &out, limit);
+}
+
+static int run_lookup(const struct client_config *config, int argc, char **argv)
+{
+    struct arguments arguments = { .command = "lookup" };
+    struct tavola_entity *values;
+    struct api_client client;
+    int64_t limit = INT64_MAX;
+    int code;
+
+    if (!arguments_read(LOOKUP_ARGUMENTS, argc, argv, &arguments) ||
+        !arguments_number(&arguments, "--limit", INT64_MAX, &limit))
+        return COMMAND_MISUSED;
+    if (arguments.count < 1 || arguments.count > MAX_VALUES)
+        return command_misused("lookup", LOOKUP_ARGUMENTS);
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    values = tavola_entity_new(TAVOLA_KEY("", ""));
+    code = look_up(&client, &arguments, values, limit);
+    tavola_entity_free(values);
+    return api_client_close(&client, code);
+}
+
+/* ---- indexes ---- */
+
+static int run_create_index(const struct client_config *config, int argc, char **argv)
+{
+    struct arguments arguments = { .command = "index create" };
+    struct tavola_index index;
+    struct tavola_error error;
+    struct api_client client;
+    int code = COMMAND_OK;
+
+    if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count < 3 || arguments.count == ARGUMENTS_MAX_WORDS)
+        return command_misused("index create", INDEX_ARGUMENTS);
+    arguments.words[arguments.count] = NULL;
+    index = (struct tavola_index){
+        .name = arguments.words[0],
+        .table = arguments.words[1],
+        .by = (const char *const *)&arguments.words[2],
+        .filter = arguments_value(&arguments, "--filter"),
+        .in_same_partition = arguments_value(&arguments, "--same-partition") != NULL,
+        .strong = arguments_value(&arguments, "--strong") != NULL,
+        .unique = arguments_value(&arguments, "--unique") != NULL,
+    };
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    if (tavola_create_index(client.client, &index, arguments_value(&arguments, "--no-wait") ? 0 : BUILD_MS,
+            &error) != TAVOLA_OK) {
+        api_client_print_failure(&error);
+        code = COMMAND_FAILED;
+    }
+    return api_client_close(&client, code);
+}
+
+static int run_drop_index(const struct client_config *config, int argc, char **argv)
+{
+    char request[256], *reply = NULL;
+    struct tavola_error error;
+    struct api_client client;
+    int code = COMMAND_OK;
+
+    if (argc != 1 || strpbrk(argv[0], "\"\\"))
+        return command_misused("index drop", "NAME");
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    snprintf(request, sizeof(request), "{\"name\": \"%.200s\"}", argv[0]);
+    if (tavola_call_json(client.client, "DropIndex", request, &reply, &error) != TAVOLA_OK) {
+        api_client_print_failure(&error);
+        code = COMMAND_FAILED;
+    }
+    tavola_free(reply);
+    return api_client_close(&client, code);
+}
+
+static const struct command commands[] = {
+    {
+        .words = "query",
+        .arguments = QUERY_ARGUMENTS,
+        .help = "print the entities of a table that match a filter; FORM is jsonl, json, csv or table",
+        .examples = "tavola query people 'Age ge 36' -o table\n"
+                    "tavola query people \"PartitionKey eq 'sales'\" --select Name,Age --limit 10\n",
+        .run = run_query,
+    },
+    {
+        .words = "entity query",
+        .arguments = QUERY_ARGUMENTS,
+        .help = "the same",
+        .run = run_query,
+    },
+    {
+        .words = "count",
+        .arguments = COUNT_ARGUMENTS,
+        .help = "print how many entities match a filter, or how many there are",
+        .examples = "tavola count people 'Age ge 36'\n",
+        .run = run_count,
+    },
+    {
+        .words = "lookup",
+        .arguments = LOOKUP_ARGUMENTS,
+        .help = "print the entities that an index finds by values, which are text unless their type stands "
+                "in front",
+        .examples = "tavola lookup PeopleByName Ada --latest\n"
+                    "tavola lookup PeopleByAge int32=36 -o table\n",
+        .run = run_lookup,
+    },
+    {
+        .words = "index create",
+        .arguments = INDEX_ARGUMENTS,
+        .help = "declare an index that finds by properties, and wait until it is built",
+        .examples = "tavola index create PeopleByName people Name\n",
+        .run = run_create_index,
+    },
+    {
+        .words = "index drop",
+        .arguments = "NAME",
+        .help = "drop an index",
+        .run = run_drop_index,
+    },
+};
+
+const struct command_group commands_query = { "Queries and look-ups", commands, ARRAY_LEN(commands) };

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * output.h - entities on standard output, in the form that -o names.
+ *
+ *   jsonl  an entity on each line, as `tavola import` reads it
+ *   json   one list
+ *   csv    with types in the first line; columns are those of the first 1,000 entities
+ *   table  for people: the same columns, cut at the width of a terminal
+ */
+#ifndef CLIENT_OUTPUT_H
+#define CLIENT_OUTPUT_H
+
+#include "client/arguments.h"
+#include "client/csv.h"
+
+enum { OUTPUT_SAMPLE = 1000 };
+
+enum output_form { OUTPUT_JSONL, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_TABLE };
+
+struct output {
+    enum output_form form;
+    int64_t count; /* entities so far */
+    struct csv_columns columns;
+    size_t widths[CSV_MAX_COLUMNS]; /* of a table's columns, in characters */
+    struct tavola_entity *sample[OUTPUT_SAMPLE];
+    size_t sampled;
+    bool has_columns;
+    struct arena arena;
+};
+
+/* By the option -o, jsonl if it was not given. false: there is no such form; standard error says so. */
+bool output_open(struct output *out, const struct arguments *arguments);
+
+/* false: it does not fit the columns; standard error says so. */
+bool output_entity(struct output *out, const struct tavola_entity *entity);
+
+/* Write what is left. If there was no entity, standard error says so. */
+bool output_close(struct output *out);
+
+#endif
