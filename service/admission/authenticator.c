@@ -204,21 +204,24 @@ static void cache_credential(struct authenticator *authenticator, struct str tex
 
 /*
  * The key that has signed the credential; 0: none of the account's. An unknown account is checked against a dummy key, so
- * that timing does not tell which accounts exist.
+ * that timing does not tell which accounts exist. A signed request does not come again: it would only take the slot of
+ * another credential.
  */
 static int find_signer(struct authenticator *authenticator, const struct account *account,
     const struct credential *credential, struct str text)
 {
     static const struct account unknown_account;
 
-    int signer = account ? find_cached(authenticator, text) : 0;
+    bool may_come_again = credential->kind != CREDENTIAL_SIGNED_REQUEST;
+    int signer = account && may_come_again ? find_cached(authenticator, text) : 0;
 
     if (signer != 0)
         return signer;
     signer = credential_signer(credential, account ? account : &unknown_account);
     if (signer == 0 || !account)
         return 0;
-    cache_credential(authenticator, text, signer);
+    if (may_come_again)
+        cache_credential(authenticator, text, signer);
     return signer;
 }
 
