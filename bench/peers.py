@@ -165,6 +165,8 @@ class Peers:
                 calls[f"azurite {name} {n}"] = lambda name=name, n=n: getattr(self.azurite, name)(n)
                 calls[f"rest {name} {n}"] = lambda name=name, n=n: getattr(self.door, name)(n)
         calls["get C core"] = lambda: core("GetEntity", self.gets, IN_FLIGHT[0])
+        for name in ("get", "upsert"):
+            calls[f"json {name} 32"] = lambda name=name: getattr(self.door, f"json_{name}")(32)
         calls["upsert C core"] = lambda: core("InsertOrReplaceEntity", self.upserts, IN_FLIGHT[0])
         jobs = {"bullmq": self.bullmq, "graphile-worker": self.graphile, "worker": self.worker,
                 "worker new": lambda: self.product.worker_new("Indexed", INDEXED_KEYS),

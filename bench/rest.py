@@ -5,6 +5,7 @@ import base64
 import datetime
 import hashlib
 import hmac
+import json
 import re
 import urllib.parse
 import urllib.request
@@ -33,6 +34,10 @@ ROWS = [
 ] + [
     Row("REST: Get, client h2load / gRPC Get, lean client", ("rest get 32", "rate"), ("get 32", "rate"), must=0.5, aim=0.8,
         note="h2load takes more of the processors than the lean client of gRPC"),
+    Row("JSON: Get, client h2load / gRPC Get, lean client", ("json get 32", "rate"), ("get 32", "rate"), must=0.5, aim=0.8,
+        note="as GET, so that h2load can ask for 1,000 different keys"),
+    Row("JSON: upsert, client h2load / gRPC upsert, lean client", ("json upsert 32", "rate"), ("upsert 32", "rate"), must=0.5,
+        aim=0.8, note="h2load sends one body, so all calls write one entity"),
 ]
 
 
@@ -95,6 +100,23 @@ class Rest:
             return {"calls": done, "seconds": float(re.search(r"finished in ([\d.]+)s", text)[1])}
 
         return self.product.loads.measured(run, "calls", self.name)
+
+    # ---- the same server's methods as JSON ----
+
+    def method(self, name):
+        return f"{self.base.removesuffix('/' + _ACCOUNT)}/tavola.v1.EntityService/{name}"
+
+    def json_get(self, in_flight):
+        keys = [{"partitionKey": f"p{key // 100}", "rowKey": f"r{key}"} for key in range(wire.FIRST, wire.FIRST + KEYS)]
+        messages = [json.dumps({"table": "Bench", "key": key}) for key in keys]
+        lines = [f"{self.method('GetEntity')}?encoding=json&message={urllib.parse.quote(message)}\n" for message in messages]
+        return self.load(in_flight, "-i", self.product.text(f"{self.name}-json-gets", "".join(lines)))
+
+    def json_upsert(self, in_flight):
+        properties = {f"Prop{i}": {"stringValue": "x" * 24} for i in range(7)}
+        entity = {"partitionKey": f"p{wire.FIRST // 100}", "rowKey": f"r{wire.FIRST}", "properties": properties}
+        body = self.product.text(f"{self.name}-json-upsert", json.dumps({"table": "Bench", "entity": entity}))
+        return self.load(in_flight, "-H", "content-type: application/json", "-d", body, self.method("InsertOrReplaceEntity"))
 
     def get(self, in_flight):
         return self.load(in_flight, "-i", self.addresses)
