@@ -6,7 +6,6 @@ import itertools
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -308,17 +307,20 @@ class Watches(ClientCase):
 class Breaks(unittest.TestCase):
     """The server is killed under way; the client's callers notice nothing."""
 
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack(redis=False)
+        cls.addClassCleanup(cls.stack.close)
+        cls.stack.start_server()
+
     def setUp(self):
-        self.stack = Stack(redis=False)
-        self.addCleanup(self.stack.close)
-        self.stack.start_server()
+        self.stack.wait_until_serving()  # after a restart by the test before
         self.client = tavola.Client(self.stack.target, timeout=60 * TIMEOUT_FACTOR)
         self.addCleanup(self.client.close)
-        self.table = self.client.create_table("people", change_feed=True)
+        self.table = self.client.create_table("t" + uuid.uuid4().hex[:20], change_feed=True)
 
     def restart(self):
-        self.stack.server.send(signal.SIGKILL)
-        self.stack.server.wait()
+        self.stack.server.kill()
         self.stack.start_server(wait=False)
 
     def in_background(self, function):
