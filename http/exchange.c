@@ -446,14 +446,24 @@ static void tell_body(struct exchange *exchange)
     size_t max = exchange->server->options.limits.body_bytes;
     struct http_request *request = &exchange->base.request;
     enum http_refusal refusal;
+    bool is_told, is_whole;
+    size_t made;
 
     exchange->state = EXCHANGE_TOLD;
     exchange->server->is_fed = true;
     connection_enter(exchange->connection, CONNECTION_WORKING, 0);
     request->body = exchange->body.len > 0 ? buf_str(&exchange->body) : STR_EMPTY;
-    if (exchange->discarded_bytes > 0)
+    if (exchange->discarded_bytes > 0) {
         events->refused(&exchange->base, HTTP_BODY_TOO_LARGE);
-    else if (inflate_body(request, max, &exchange->base.arena, &refusal))
+        return;
+    }
+    is_told = events->may_inflate && inflate_is_due(request);
+    if (is_told && !events->may_inflate(&exchange->base))
+        return;
+    is_whole = inflate_body(request, max, &exchange->base.arena, &made, &refusal);
+    if (is_told)
+        events->inflated(&exchange->base, made);
+    if (is_whole)
         events->body(&exchange->base);
     else
         events->refused(&exchange->base, refusal);

@@ -58,12 +58,23 @@ void inflate_compress(struct str bytes, struct buf *out)
     (void)deflateEnd(&stream);
 }
 
-bool inflate_body(struct http_request *request, size_t max_bytes, struct arena *arena, enum http_refusal *out)
+bool inflate_is_due(const struct http_request *request)
 {
     struct str coding = http_request_header(request, "Content-Encoding");
+
+    return coding.len > 0 && request->body.len > 0 &&
+           !http_message_same_text(coding, STR_LITERAL("identity"));
+}
+
+bool inflate_body(
+    struct http_request *request, size_t max_bytes, struct arena *arena, size_t *made, enum http_refusal *out)
+{
+    struct str coding = http_request_header(request, "Content-Encoding");
+    enum inflate_outcome outcome;
     struct buf inflated;
 
-    if (coding.len == 0 || request->body.len == 0 || http_message_same_text(coding, STR_LITERAL("identity")))
+    *made = 0;
+    if (!inflate_is_due(request))
         return true;
     if (!http_message_same_text(coding, STR_LITERAL("gzip")) &&
         !http_message_same_text(coding, STR_LITERAL("deflate"))) {
@@ -71,7 +82,9 @@ bool inflate_body(struct http_request *request, size_t max_bytes, struct arena *
         return false;
     }
     buf_init(&inflated, arena);
-    switch (inflate_append(request->body, max_bytes, &inflated)) {
+    outcome = inflate_append(request->body, max_bytes, &inflated);
+    *made = inflated.len;
+    switch (outcome) {
     case INFLATE_DONE:
         request->body = buf_str(&inflated);
         return true;

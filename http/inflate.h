@@ -11,10 +11,13 @@
 
 /*
  * Put what Content-Encoding says has been compressed (gzip, deflate) in the place of the request's body; identity, and a body
- * of no bytes, stay. false: *out says why; the body is as it was.
+ * of no bytes, stay. false: *out says why; the body is as it was. *made: the bytes that were inflated, also in vain.
  */
-bool inflate_body(
-    struct http_request *request, size_t max_bytes, struct arena *arena, enum http_refusal *out);
+bool inflate_body(struct http_request *request, size_t max_bytes, struct arena *arena, size_t *made,
+    enum http_refusal *out);
+
+/* Has the request a body that inflate_body inflates, or refuses? */
+bool inflate_is_due(const struct http_request *request);
 
 enum inflate_outcome { INFLATE_DONE, INFLATE_TOO_LARGE, INFLATE_DAMAGED };
 

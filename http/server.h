@@ -58,6 +58,12 @@ struct http_events {
     void (*begin)(struct http_exchange *exchange);
     void (*body)(struct http_exchange *exchange);
     void (*refused)(struct http_exchange *exchange, enum http_refusal refusal);
+    /*
+     * A compressed body has come. true: inflate it, and tell with `inflated`, before `body` or `refused`, how many bytes it has
+     * become, or had become when inflating failed. false: the exchange has its reply. Both NULL: all are inflated.
+     */
+    bool (*may_inflate)(struct http_exchange *exchange);
+    void (*inflated)(struct http_exchange *exchange, size_t bytes);
     /* What http_exchange_send was given has left: the next may be sent. May be NULL if nothing is ever sent. */
     void (*sent)(struct http_exchange *exchange);
     /* May be NULL. */

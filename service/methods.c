@@ -186,18 +186,23 @@ static void forward_message(struct rpc_call *call, struct str bytes)
 }
 
 /* Requests of methods that need no credential are too small to be worth a rate. */
-static bool admit_inflating(struct rpc_call *call)
+enum status methods_admit_inflating(struct rpc_call *call, struct error *err)
 {
     const struct call_events *events = call_method(call)->events;
     const struct service *service = rpc_call_context(call);
-    struct error err = { 0 };
 
     if (!events->context || !service->rates)
+        return STATUS_OK;
+    return rates_admit_inflating(service->rates, events->context(call)->account, clock_monotonic_us(), err);
+}
+
+static bool admit_inflating(struct rpc_call *call)
+{
+    struct error err = { 0 };
+
+    if (methods_admit_inflating(call, &err) == STATUS_OK)
         return true;
-    if (rates_admit_inflating(service->rates, events->context(call)->account, clock_monotonic_us(), &err) ==
-        STATUS_OK)
-        return true;
-    events->refuse(call, &err);
+    call_method(call)->events->refuse(call, &err);
     return false;
 }
 

@@ -35,6 +35,12 @@ const struct rpc_method *methods_for_rpc(struct arena *arena);
 /* The same with only the methods of the health service. */
 const struct rpc_method *methods_for_health(struct arena *arena, size_t *count);
 
+/*
+ * May a compressed message of the call be inflated? For doors that inflate messages by themselves; they then tell
+ * methods_events.inflated. STATUS_LIMIT SERVER_BUSY: the rate of the call's account is used up.
+ */
+MUST_USE enum status methods_admit_inflating(struct rpc_call *call, struct error *err);
+
 /* The events of a call of any method; they call the functions of its struct method. */
 extern const struct rpc_events methods_events;
 

@@ -213,13 +213,17 @@ static enum status read_json(
 
 static enum status inflate_message(struct http_call *call, struct str *message, struct error *err)
 {
+    enum inflate_outcome outcome;
     struct buf out;
 
     buf_init(&out, &call->exchange->arena);
     if (!state_of(call)->inflates)
         return reason_set(err, REASON_INVALID_INPUT,
             "a message is compressed, but Connect-Content-Encoding does not say how");
-    switch (inflate_append(*message, LIMIT_RECEIVE_BYTES, &out)) {
+    TRY(methods_admit_inflating(&call->base, err));
+    outcome = inflate_append(*message, LIMIT_RECEIVE_BYTES, &out);
+    methods_events.inflated(&call->base, out.len);
+    switch (outcome) {
     case INFLATE_TOO_LARGE:
         return reason_set(err, REASON_REQUEST_BODY_TOO_LARGE,
             "a message has more than %d bytes, once inflated", (int)LIMIT_RECEIVE_BYTES);

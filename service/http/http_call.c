@@ -284,6 +284,20 @@ static void on_refused(struct http_exchange *exchange, enum http_refusal refusal
     http_call_fail(call, &err, NULL);
 }
 
+static bool may_inflate(struct http_exchange *exchange)
+{
+    struct http_call *call = exchange->state;
+
+    return methods_events.may_inflate(&call->base);
+}
+
+static void note_inflated(struct http_exchange *exchange, size_t bytes)
+{
+    struct http_call *call = exchange->state;
+
+    methods_events.inflated(&call->base, bytes);
+}
+
 static void on_sent(struct http_exchange *exchange)
 {
     struct http_call *call = exchange->state;
@@ -321,6 +335,8 @@ const struct http_events http_call_events = {
     .begin = on_begin,
     .body = on_body,
     .refused = on_refused,
+    .may_inflate = may_inflate,
+    .inflated = note_inflated,
     .sent = on_sent,
     .gone = on_gone,
     .ended = on_ended,

@@ -34,9 +34,9 @@ KEY = {"partitionKey": "p", "rowKey": "r"}
 
 
 class HttpCase(unittest.TestCase):
-    """A server with an HTTP listener, and a table with one entity in it."""
+    """A server with an HTTP listener, and a table with one entity in it. Tests of compressed requests do not wait for each other."""
 
-    settings = {}
+    settings = {"TAVOLA_INFLATED_BYTES_RATE_LIMIT": "0"}
 
     @classmethod
     def setUpClass(cls):
@@ -480,6 +480,25 @@ class TestTls(unittest.TestCase):
         for pair in [None, self.stranger.sign("caller")]:
             with self.subTest(pair=pair), self.assertRaises((OSError, http.client.HTTPException)):
                 self.status(address, self.context(self.authority, pair))
+
+
+class InflatedBytes(HttpCase):
+    settings = {"TAVOLA_INFLATED_BYTES_RATE_LIMIT": "1000"}
+
+    def test_compressed_requests_are_inflated_at_a_rate(self):
+        """One account may take a quarter of a second's worth, and then pays for what it took."""
+        large = {"table": "things", "entity": {**KEY, "properties": {"a": {"stringValue": "x" * 20000}}}}
+        headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+        path, packed = f"/tavola.v1.{UPSERT}", gzip.compress(json.dumps(large).encode())
+        self.assertEqual(self.caller.request("POST", path, packed, headers).status, 200)
+        for _ in range(2):
+            reply = self.caller.request("POST", path, packed, headers)
+            self.assertEqual((reply.status, json.loads(reply.body)["code"]), (429, "resource_exhausted"), reply.body)
+        self.assertEqual(self.caller.call(UPSERT, large).status, 200)
+        headers = {"Content-Type": "application/connect+json", "Connect-Content-Encoding": "gzip"}
+        body = envelope(gzip.compress(json.dumps(QUERY).encode()), 1)
+        reply = self.caller.request("POST", f"/tavola.v1.{SCAN}", body, headers)
+        self.assertIn(b"resource_exhausted", reply.body)
 
 
 if __name__ == "__main__":
