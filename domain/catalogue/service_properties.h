@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_properties.h - the settings that an account keeps for its table service, as clients of Azure Tables know them. Pure.
+ * service_properties.h - the settings that an account keeps for its table service, as clients of Azure Tables know
+ * them. Pure.
  *
- * The CORS rules are acted on. Logging and metrics are kept and given back, and nothing follows from them: what the server
- * logs and counts is its operator's matter.
+ * The CORS rules are acted on. Logging and metrics are kept and given back, and nothing follows from them: what the
+ * server logs and counts is its operator's matter.
  */
 #ifndef DOMAIN_CATALOGUE_SERVICE_PROPERTIES_H
 #define DOMAIN_CATALOGUE_SERVICE_PROPERTIES_H

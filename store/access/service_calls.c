@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_calls.c - see the header. A change raises the version of the catalogue, as those of accounts do, so that every server
- * acts on new CORS rules within a second.
+ * service_calls.c - see the header. A change raises the version of the catalogue, as those of accounts do, so that
+ * every server acts on new CORS rules within a second.
  */
 #include "store/access/service_calls.h"
 
