@@ -68,8 +68,8 @@ static void answer_call(struct queued_call *call)
     *queue->last_answered = call;
     queue->last_answered = &call->next;
     pthread_cond_broadcast(&queue->changed);
+    note_answers(queue); /* before the answer can be taken, so that the descriptor is at rest once all are */
     pthread_mutex_unlock(&queue->lock);
-    note_answers(queue);
 }
 
 /* NULL: no answer waits. */

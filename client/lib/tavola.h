@@ -562,7 +562,7 @@ TAVOLA_API void tavola_call_async(
 
 /*
  * For a program with an event loop of its own, with the option dispatches: a descriptor that is readable (poll, epoll) while callbacks
- * wait, and the function that runs them. The descriptor is the library's: do not read or close it. tavola_dispatch never blocks, and
+ * wait, and the function that runs them. It may be readable when none waits any more. The descriptor is the library's: do not read or close it. tavola_dispatch never blocks, and
  * returns how many callbacks have run. -1: the option is not set.
  */
 TAVOLA_API int tavola_descriptor(struct tavola *client);

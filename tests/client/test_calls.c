@@ -432,6 +432,8 @@ START_TEST(callbacks_run_in_an_event_loop_of_the_program)
         ck_assert_int_ge(tavola_dispatch(fake.client), 0);
     }
     ck_assert_int_eq(ends.failed, 0);
+    ck_assert_int_eq(
+        tavola_dispatch(fake.client), 0); /* the last answers may have come while others were taken */
     ck_assert_int_eq(poll(&wait, 1, 0), 0);
 }
 END_TEST

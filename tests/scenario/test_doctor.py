@@ -89,7 +89,9 @@ class Doctor(unittest.TestCase):
         self.stack.start_worker()
         name = self.stack.database
         self.stack.sql(f"alter database {name} set synchronous_commit = off")
-        problem = self.one_problem("PostgreSQL", "synchronous_commit is off", "alter system set synchronous_commit = on")
+        [problem] = self.problems("--no-probe")  # new connections of server and worker are refused
+        self.assertEqual((problem["part"], problem["what"]), ("PostgreSQL", "synchronous_commit is off"))
+        self.assertIn("alter system set synchronous_commit = on", problem["remedy"])
         self.assertIn("loses writes", problem["why"])
         self.stack.sql(f"alter database {name} reset synchronous_commit")
         self.assertEqual(self.problems("--no-probe"), [])

@@ -68,7 +68,7 @@ class Fence(ServerCase):
                 self.stack.wait_for_lock_waiter()
                 beside = self.written_per_second(table, 2 * SECONDS)
         print(f"writes/s: {alone:.0f} alone, {beside:.0f} beside a change that waits for the fence")
-        self.assertGreater(beside, alone / 2)
+        self.assertGreater(beside, alone / 4)  # writers that waited would write nothing
 
     def test_a_change_that_cannot_be_made_says_why(self):
         table = self.new_table()

@@ -202,3 +202,6 @@ union all
 select 'account_usage: less than nothing', count(*) from account_usage where least(entities, entries, bytes) < 0
 union all
 select 'usage_counts: one row too many or too few', abs(count(*) - 1) from usage_counts
+union all
+select 'service_properties: of no account', count(*) from service_properties p
+where account <> 'default' and not exists (select from accounts a where a.id = p.account)
