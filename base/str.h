@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 struct str {
     const char *data;
@@ -35,6 +36,12 @@ static inline bool str_equal(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+/* The same, without regard to the case of ASCII letters. */
+static inline bool str_equal_any_case(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
+}
+
 /* Order by unsigned bytes, a prefix first: the order of keys everywhere in the program. */
 static inline int str_compare(struct str a, struct str b)
 {
@@ -57,6 +64,18 @@ static inline struct str str_from(struct str text, size_t offset)
     if (offset >= text.len)
         return STR_EMPTY;
     return (struct str){ .data = text.data + offset, .len = text.len - offset };
+}
+
+/* The text without those of these bytes that it begins or ends with. */
+static inline struct str str_trim(struct str text, const char *bytes)
+{
+    size_t count = strlen(bytes);
+
+    while (text.len > 0 && memchr(bytes, text.data[0], count))
+        text = str_from(text, 1);
+    while (text.len > 0 && memchr(bytes, text.data[text.len - 1], count))
+        text.len--;
+    return text;
 }
 
 /* Take the bytes before the first mark, and move *text behind it; all of them if there is no mark. */

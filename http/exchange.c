@@ -120,7 +120,7 @@ static size_t count_headers(const struct http_request *request, const char *name
     size_t count = 0;
 
     for (size_t i = 0; i < request->header_count; i++)
-        count += http_message_same_text(request->headers[i].name, str_of(name));
+        count += str_equal_any_case(request->headers[i].name, str_of(name));
     return count;
 }
 
@@ -141,7 +141,7 @@ static bool is_ambiguous(const struct http_request *request)
     uint64_t length;
 
     return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) || !read_length(request, &length) ||
-           (codings > 0 && !http_message_same_text(
+           (codings > 0 && !str_equal_any_case(
                                http_request_header(request, "Transfer-Encoding"), STR_LITERAL("chunked")));
 }
 

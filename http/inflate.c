@@ -62,8 +62,7 @@ bool inflate_is_due(const struct http_request *request)
 {
     struct str coding = http_request_header(request, "Content-Encoding");
 
-    return coding.len > 0 && request->body.len > 0 &&
-           !http_message_same_text(coding, STR_LITERAL("identity"));
+    return coding.len > 0 && request->body.len > 0 && !str_equal_any_case(coding, STR_LITERAL("identity"));
 }
 
 bool inflate_body(
@@ -76,8 +75,8 @@ bool inflate_body(
     *made = 0;
     if (!inflate_is_due(request))
         return true;
-    if (!http_message_same_text(coding, STR_LITERAL("gzip")) &&
-        !http_message_same_text(coding, STR_LITERAL("deflate"))) {
+    if (!str_equal_any_case(coding, STR_LITERAL("gzip")) &&
+        !str_equal_any_case(coding, STR_LITERAL("deflate"))) {
         *out = HTTP_BODY_UNKNOWN_ENCODING;
         return false;
     }

@@ -15,7 +15,7 @@
 
 enum { HOST_BYTES = 256 };
 
-static int listen_unix(const char *path)
+static int listen_unix(const char *path, int backlog)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd;
@@ -29,14 +29,14 @@ static int listen_unix(const char *path)
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 && errno == ECONNREFUSED)
         (void)unlink(path); /* left behind by a process that crashed */
     if (fd >= 0 &&
-        (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, SOMAXCONN) != 0)) {
+        (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, backlog) != 0)) {
         close(fd);
         fd = -1;
     }
     return fd;
 }
 
-static int listen_one(const struct addrinfo *address)
+static int listen_one(const struct addrinfo *address, int backlog)
 {
     int fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
     int yes = 1;
@@ -44,13 +44,13 @@ static int listen_one(const struct addrinfo *address)
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, backlog) == 0)
         return fd;
     close(fd);
     return -1;
 }
 
-static int listen_tcp(const char *text)
+static int listen_tcp(const char *text, int backlog)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
     const char *colon = strrchr(text, ':');
@@ -64,14 +64,15 @@ static int listen_tcp(const char *text)
         errno = EADDRNOTAVAIL;
         return -1;
     }
-    fd = listen_one(found);
+    fd = listen_one(found, backlog);
     freeaddrinfo(found);
     return fd;
 }
 
-enum status listen_socket_open(const char *address, int *out, struct error *err)
+enum status listen_socket_open(const char *address, int backlog, int *out, struct error *err)
 {
-    int fd = strncmp(address, "unix:", 5) == 0 ? listen_unix(address + 5) : listen_tcp(address);
+    int fd =
+        strncmp(address, "unix:", 5) == 0 ? listen_unix(address + 5, backlog) : listen_tcp(address, backlog);
 
     if (fd < 0)
         return error_set(err, STATUS_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(errno));

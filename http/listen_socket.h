@@ -8,11 +8,12 @@
 #include "base/error.h"
 
 /*
- * address: in a form that config_is_address accepts. A Unix socket that no program listens on any more is replaced.
+ * address: in a form that config_is_address accepts. A Unix socket that no program listens on any more is replaced. backlog: connections that
+ * may wait to be taken.
  *
  * STATUS_UNAVAILABLE  the address cannot be used; the message says why
  */
-MUST_USE enum status listen_socket_open(const char *address, int *out, struct error *err);
+MUST_USE enum status listen_socket_open(const char *address, int backlog, int *out, struct error *err);
 
 /* The port that was bound; 0 for a Unix socket. */
 int listen_socket_port(int fd);

@@ -5,17 +5,11 @@
 #include "http/message.h"
 
 #include <string.h>
-#include <strings.h>
-
-bool http_message_same_text(struct str a, struct str b)
-{
-    return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
-}
 
 static const struct http_header *find_header(const struct http_request *request, const char *name)
 {
     for (size_t i = 0; i < request->header_count; i++)
-        if (http_message_same_text(request->headers[i].name, str_of(name)))
+        if (str_equal_any_case(request->headers[i].name, str_of(name)))
             return &request->headers[i];
     return NULL;
 }
@@ -32,20 +26,11 @@ bool http_request_has_header(const struct http_request *request, const char *nam
     return find_header(request, name) != NULL;
 }
 
-static struct str without_space(struct str text)
-{
-    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = str_from(text, 1);
-    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 /* "q=0", "q=0.0" and so on: the client does not want it. */
 static bool is_unwanted(struct str parameters)
 {
     while (parameters.len > 0) {
-        struct str one = without_space(str_take(&parameters, ';'));
+        struct str one = str_trim(str_take(&parameters, ';'), " \t");
 
         if (one.len < 3 || (one.data[0] | 0x20) != 'q' || one.data[1] != '=')
             continue;
@@ -61,9 +46,9 @@ static bool list_has(struct str list, struct str token)
 {
     while (list.len > 0) {
         struct str parameters = str_take(&list, ',');
-        struct str name = without_space(str_take(&parameters, ';'));
+        struct str name = str_trim(str_take(&parameters, ';'), " \t");
 
-        if (http_message_same_text(name, token) && !is_unwanted(parameters))
+        if (str_equal_any_case(name, token) && !is_unwanted(parameters))
             return true;
     }
     return false;
@@ -72,7 +57,7 @@ static bool list_has(struct str list, struct str token)
 bool http_request_header_lists(const struct http_request *request, const char *name, const char *token)
 {
     for (size_t i = 0; i < request->header_count; i++)
-        if (http_message_same_text(request->headers[i].name, str_of(name)) &&
+        if (str_equal_any_case(request->headers[i].name, str_of(name)) &&
             list_has(request->headers[i].value, str_of(token)))
             return true;
     return false;

@@ -57,9 +57,6 @@ bool http_request_header_lists(const struct http_request *request, const char *n
 /* Whether the method is this one; methods are compared with regard to case. */
 bool http_request_is(const struct http_request *request, const char *method);
 
-/* Whether two texts are equal without regard to the case of ASCII letters. */
-bool http_message_same_text(struct str a, struct str b);
-
 /* Add a header. The texts are copied; the value must have neither CR, LF nor NUL: such a header is left out. */
 void http_reply_add_header(struct http_reply *reply, struct arena *arena, const char *name, struct str value);
 

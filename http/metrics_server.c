@@ -6,9 +6,7 @@
  */
 #include "http/metrics_server.h"
 
-#include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,13 +15,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/digits.h"
 #include "base/log.h"
+#include "http/listen_socket.h"
 #include "http/metrics_connections.h"
 
 /* The library's limit leaves room for connections that were shut down and are not closed yet. */
@@ -185,72 +182,6 @@ static void *run_listener(void *argument)
 
 /* ---- listening ---- */
 
-static int listen_unix(const char *path)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int fd;
-
-    if (strlen(path) >= sizeof(address.sun_path)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 && errno == ECONNREFUSED)
-        (void)unlink(path); /* left behind by a process that crashed */
-    if (fd >= 0 &&
-        (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, BACKLOG) != 0)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-static int listen_one(const struct addrinfo *address)
-{
-    int fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
-    int yes = 1;
-
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-static int listen_tcp(const char *text)
-{
-    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
-    const char *colon = strrchr(text, ':');
-    bool bracketed = text[0] == '[';
-    struct addrinfo *found = NULL;
-    char host[HOST_BYTES];
-    int fd;
-
-    snprintf(host, sizeof(host), "%.*s", (int)(colon - text) - (bracketed ? 2 : 0), text + bracketed);
-    if (getaddrinfo(host, colon + 1, &hints, &found) != 0) {
-        errno = EADDRNOTAVAIL;
-        return -1;
-    }
-    fd = listen_one(found);
-    freeaddrinfo(found);
-    return fd;
-}
-
-static int port_of(int fd)
-{
-    struct sockaddr_storage address = { 0 };
-    socklen_t size = sizeof(address);
-    char port[16] = "0";
-    uint64_t number;
-
-    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
-        (void)getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof(port), NI_NUMERICSERV);
-    return digits_parse_unsigned(str_of(port), 65535, &number) ? (int)number : 0;
-}
-
 static void log_address(const struct metrics_server *server, const char *address, int fd)
 {
     char url[HOST_BYTES + 32];
@@ -258,8 +189,8 @@ static void log_address(const struct metrics_server *server, const char *address
     if (strncmp(address, "unix:", 5) == 0)
         snprintf(url, sizeof(url), "%s", address);
     else
-        snprintf(
-            url, sizeof(url), "http://%.*s:%d", (int)(strrchr(address, ':') - address), address, port_of(fd));
+        snprintf(url, sizeof(url), "http://%.*s:%d", (int)(strrchr(address, ':') - address), address,
+            listen_socket_port(fd));
     log_event(LOG_INFO, server->collect ? "metrics" : "probes", log_text("address", url));
 }
 
@@ -278,11 +209,10 @@ static void discard(struct metrics_server *server, int fd)
 static enum status start_listener(
     const char *address, struct metrics_server served, struct metrics_server **out, struct error *err)
 {
-    int fd = strncmp(address, "unix:", 5) == 0 ? listen_unix(address + 5) : listen_tcp(address);
     struct metrics_server *server;
+    int fd;
 
-    if (fd < 0)
-        return error_set(err, STATUS_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(errno));
+    TRY(listen_socket_open(address, BACKLOG, &fd, err));
     server = xcalloc(1, sizeof(*server));
     *server = served;
     server->stopping = eventfd(0, EFD_CLOEXEC);

@@ -12,7 +12,7 @@
 static bool has_header(const struct http_reply *reply, const char *name)
 {
     for (size_t i = 0; i < reply->header_count; i++)
-        if (http_message_same_text(reply->headers[i].name, str_of(name)))
+        if (str_equal_any_case(reply->headers[i].name, str_of(name)))
             return true;
     return false;
 }

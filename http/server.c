@@ -272,7 +272,7 @@ enum status http_server_start(const struct http_options *options, struct http_se
 
     if (options->tls)
         TRY(tls_identity_open(options->tls, &tls, err));
-    if (listen_socket_open(options->listen, &fd, err) != STATUS_OK) {
+    if (listen_socket_open(options->listen, SOMAXCONN, &fd, err) != STATUS_OK) {
         tls_identity_free(tls);
         return STATUS_UNAVAILABLE;
     }

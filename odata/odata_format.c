@@ -4,24 +4,13 @@
  */
 #include "odata/odata_format.h"
 
-#include <strings.h>
-
 #include "domain/properties/datetime.h"
 #include "domain/reason.h"
 #include "odata/odata_error.h"
 
-static struct str trim(struct str text)
-{
-    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = str_from(text, 1);
-    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 static bool is_word(struct str text, const char *word)
 {
-    return text.len == strlen(word) && strncasecmp(text.data, word, text.len) == 0;
+    return str_equal_any_case(text, str_of(word));
 }
 
 static const struct {
@@ -44,10 +33,11 @@ static bool read_level(struct str parameters, enum odata_level *out)
 {
     *out = ODATA_LEVEL_MINIMAL;
     while (parameters.len > 0) {
-        struct str value = trim(str_take(&parameters, ';')), name = trim(str_take(&value, '='));
+        struct str value = str_trim(str_take(&parameters, ';'), " \t"),
+                   name = str_trim(str_take(&value, '='), " \t");
         bool is_known = false;
 
-        value = trim(value);
+        value = str_trim(value, " \t");
         for (size_t i = 0; is_word(name, "odata") && i < ARRAY_LEN(levels); i++)
             if (is_word(value, levels[i].word)) {
                 *out = levels[i].level;
@@ -62,7 +52,7 @@ static bool read_level(struct str parameters, enum odata_level *out)
 /* Whether JSON fits the media range, and at which level. */
 static bool read_range(struct str range, enum odata_level *out)
 {
-    struct str type = trim(str_take(&range, ';'));
+    struct str type = str_trim(str_take(&range, ';'), " \t");
 
     if (is_word(type, "application/json"))
         return read_level(range, out);
@@ -91,7 +81,7 @@ enum status odata_format_choose(
     if (accept.len == 0)
         return STATUS_OK;
     while (accept.len > 0)
-        if (read_range(trim(str_take(&accept, ',')), out))
+        if (read_range(str_trim(str_take(&accept, ','), " \t"), out))
             return STATUS_OK;
     return odata_error_refuse(
         err, ODATA_REFUSAL_ATOM_FORMAT_NOT_SUPPORTED, "Accept has no JSON: replies are application/json");
@@ -99,13 +89,14 @@ enum status odata_format_choose(
 
 bool odata_format_is_json(struct str content_type)
 {
-    return content_type.len == 0 || is_word(trim(str_take(&content_type, ';')), "application/json");
+    return content_type.len == 0 ||
+           is_word(str_trim(str_take(&content_type, ';'), " \t"), "application/json");
 }
 
 enum odata_preference odata_format_preference(struct str prefer)
 {
     while (prefer.len > 0) {
-        struct str word = trim(str_take(&prefer, ','));
+        struct str word = str_trim(str_take(&prefer, ','), " \t");
 
         if (is_word(word, "return-content"))
             return ODATA_PREFERENCE_CONTENT;

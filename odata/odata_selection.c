@@ -12,15 +12,6 @@
 
 enum { MAX_NAMES = LIMIT_PROPERTIES + 3 };
 
-static struct str trim(struct str text)
-{
-    while (text.len > 0 && text.data[0] == ' ')
-        text = str_from(text, 1);
-    while (text.len > 0 && text.data[text.len - 1] == ' ')
-        text.len--;
-    return text;
-}
-
 static bool *find_system(struct str name, struct odata_selection *selection)
 {
     if (str_equal(name, STR_LITERAL("PartitionKey")))
@@ -74,13 +65,13 @@ enum status odata_selection_parse(
     struct odata_selection selection = { .text = text };
     struct str rest = text;
 
-    if (text.len == 0 || str_equal(trim(text), STR_LITERAL("*"))) {
+    if (text.len == 0 || str_equal(str_trim(text, " "), STR_LITERAL("*"))) {
         *out = (struct odata_selection){ .partition = true, .row = true, .timestamp = true };
         return STATUS_OK;
     }
     selection.names = ARENA_ARRAY(arena, struct str, MAX_NAMES);
     while (rest.len > 0)
-        TRY(add_name(trim(str_take(&rest, ',')), &selection, err));
+        TRY(add_name(str_trim(str_take(&rest, ','), " "), &selection, err));
     order_names(&selection);
     *out = selection;
     return STATUS_OK;

@@ -6,7 +6,6 @@
 #include "odata/odata_target.h"
 
 #include <stddef.h>
-#include <strings.h>
 
 #include "domain/reason.h"
 #include "odata/odata_uri.h"
@@ -158,7 +157,7 @@ static enum status parse_keys(
 
 static bool is_tables(struct str name)
 {
-    return name.len == 6 && strncasecmp(name.data, "Tables", name.len) == 0;
+    return str_equal_any_case(name, STR_LITERAL("Tables"));
 }
 
 /* rest: what stands behind the opening parenthesis. */

@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/json/json_forms.h"
 #include "base/base64url.h"
@@ -127,7 +126,7 @@ static enum property_type find_type(struct str name)
     for (enum property_type type = PROPERTY_STRING; type <= PROPERTY_BINARY; type++) {
         const char *known = property_type_short_name(type);
 
-        if (strlen(known) == bare.len && strncasecmp(known, bare.data, bare.len) == 0)
+        if (str_equal_any_case(bare, str_of(known)))
             return type;
     }
     return PROPERTY_NULL;

@@ -14,11 +14,7 @@ static bool take_element(struct str *list, struct str *out)
 {
     if (list->len == 0)
         return false;
-    *out = str_take(list, ',');
-    while (out->len > 0 && out->data[0] == ' ')
-        *out = str_from(*out, 1);
-    while (out->len > 0 && out->data[out->len - 1] == ' ')
-        out->len--;
+    *out = str_trim(str_take(list, ','), " ");
     return true;
 }
 
@@ -167,7 +163,7 @@ static bool fits_header(struct str pattern, struct str name)
 {
     if (pattern.len > 0 && pattern.data[pattern.len - 1] == '*')
         return name.len >= pattern.len - 1 && strncasecmp(pattern.data, name.data, pattern.len - 1) == 0;
-    return pattern.len == name.len && strncasecmp(pattern.data, name.data, name.len) == 0;
+    return str_equal_any_case(pattern, name);
 }
 
 static bool has_header(struct str list, struct str name)

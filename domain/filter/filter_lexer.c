@@ -5,8 +5,6 @@
  */
 #include "domain/filter/filter_lexer.h"
 
-#include <strings.h>
-
 #include "base/digits.h"
 #include "domain/properties/datetime.h"
 #include "domain/reason.h"
@@ -92,7 +90,7 @@ static bool word_is(struct str word, const char *what)
 
 static bool word_is_folded(struct str word, const char *what)
 {
-    return word.len == strlen(what) && strncasecmp(word.data, what, word.len) == 0;
+    return str_equal_any_case(word, str_of(what));
 }
 
 static enum status check_quoted(

@@ -8,7 +8,6 @@
 #include "domain/transactions/transaction.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/digits.h"
 #include "base/wire_form.h"
@@ -253,18 +252,13 @@ static enum status check_id(struct str id, struct error *err)
     return STATUS_INVALID;
 }
 
-static bool same_table(struct str a, struct str b)
-{
-    return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
-}
-
 static enum status check_step(const struct step *step, size_t number, struct error *err)
 {
     const char *problem = NULL;
 
     if (step->kind < STEP_INSERT_OR_REPLACE || step->kind > STEP_MOVE)
         problem = "has no action; allowed are insert_or_replace, insert_or_merge, delete_if_exists and move";
-    else if (step->kind == STEP_MOVE && same_table(step->table, step->to_table) &&
+    else if (step->kind == STEP_MOVE && str_equal_any_case(step->table, step->to_table) &&
              str_equal(step->account, step->to_account) && entity_key_compare(&step->key, &step->to_key) == 0)
         problem = "moves an entity onto itself: source and destination must differ";
     if (!problem)

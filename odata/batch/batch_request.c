@@ -4,8 +4,6 @@
  */
 #include "odata/batch/batch_request.h"
 
-#include <strings.h>
-
 #include "api/codec_write.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -27,7 +25,7 @@ static bool holds_http(struct str part)
     type = str_take(&type, ';');
     while (type.len > 0 && type.data[type.len - 1] == ' ')
         type.len--;
-    return type.len == sizeof(HTTP_TYPE) - 1 && strncasecmp(type.data, HTTP_TYPE, type.len) == 0;
+    return str_equal_any_case(type, STR_LITERAL(HTTP_TYPE));
 }
 
 static bool content_id_is_valid(struct str id)

@@ -10,15 +10,6 @@
 #define TYPE "multipart/mixed"
 #define PARAMETER "boundary="
 
-static struct str trim(struct str text)
-{
-    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = str_from(text, 1);
-    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 static bool begins_with_word(struct str text, const char *word)
 {
     return text.len >= strlen(word) && strncasecmp(text.data, word, strlen(word)) == 0;
@@ -56,12 +47,12 @@ static struct str unquote(struct str value)
 bool multipart_boundary(struct str content_type, struct str *out)
 {
     struct str rest = content_type, parameter, boundary;
-    struct str type = trim(str_take(&rest, ';'));
+    struct str type = str_trim(str_take(&rest, ';'), " \t");
 
     if (type.len != sizeof(TYPE) - 1 || !begins_with_word(type, TYPE))
         return false;
     while (rest.len > 0) {
-        parameter = trim(str_take(&rest, ';'));
+        parameter = str_trim(str_take(&rest, ';'), " \t");
         if (!begins_with_word(parameter, PARAMETER))
             continue;
         boundary = unquote(str_from(parameter, sizeof(PARAMETER) - 1));
@@ -84,7 +75,7 @@ static enum line_kind kind_of(struct str line, struct str boundary)
     if (line.len < boundary.len + 2 || line.data[0] != '-' || line.data[1] != '-' ||
         memcmp(line.data + 2, boundary.data, boundary.len) != 0)
         return LINE_TEXT;
-    rest = trim(str_from(line, boundary.len + 2));
+    rest = str_trim(str_from(line, boundary.len + 2), " \t");
     if (rest.len == 0)
         return LINE_BOUNDARY;
     return str_equal(rest, STR_LITERAL("--")) ? LINE_LAST_BOUNDARY : LINE_TEXT;
@@ -151,9 +142,9 @@ struct str multipart_header(struct str part, const char *name)
     struct str line, found;
 
     while (multipart_take_line(&part, &line) && line.len > 0) {
-        found = trim(str_take(&line, ':'));
-        if (found.len == strlen(name) && strncasecmp(found.data, name, found.len) == 0)
-            return trim(line);
+        found = str_trim(str_take(&line, ':'), " \t");
+        if (str_equal_any_case(found, str_of(name)))
+            return str_trim(line, " \t");
     }
     return STR_EMPTY;
 }

@@ -12,6 +12,8 @@
 #include "domain/text.h"
 #include "odata/odata_error.h"
 
+#define SPACE " \t\r\n"
+
 struct reading {
     struct arena *arena;
     struct xml_element *root, *open;
@@ -55,20 +57,6 @@ static void begin_element(void *context, const xmlChar *name, const xmlChar **at
     reading->open = element;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct str trim(struct str text)
-{
-    while (text.len > 0 && is_space(text.data[0]))
-        text = str_from(text, 1);
-    while (text.len > 0 && is_space(text.data[text.len - 1]))
-        text.len--;
-    return text;
-}
-
 static void end_element(void *context, const xmlChar *name)
 {
     struct reading *reading = context;
@@ -77,7 +65,7 @@ static void end_element(void *context, const xmlChar *name)
     if (!reading->open)
         return;
     if (!reading->open->first)
-        reading->open->text = arena_copy(reading->arena, trim(buf_str(&reading->text)));
+        reading->open->text = arena_copy(reading->arena, str_trim(buf_str(&reading->text), SPACE));
     reading->text.len = 0;
     reading->open = reading->open->parent;
     reading->depth--;
@@ -209,7 +197,7 @@ void xml_document_write_text(struct buf *out, struct str text)
 
         if (reference)
             buf_append(out, str_of(reference));
-        else if ((unsigned char)text.data[i] >= ' ' || is_space(text.data[i]))
+        else if ((unsigned char)text.data[i] >= ' ' || memchr(SPACE, text.data[i], sizeof(SPACE) - 1))
             buf_append_byte(out, (uint8_t)text.data[i]);
     }
 }

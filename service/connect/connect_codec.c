@@ -4,8 +4,6 @@
  */
 #include "service/connect/connect_codec.h"
 
-#include <strings.h>
-
 #include "api/json/json_forms.h"
 #include "api/json/json_write.h"
 #include "api/json/schema.h"
@@ -33,28 +31,15 @@ static const struct {
     { "application/connect+proto", { false, true } },
 };
 
-static bool same_text(struct str a, struct str b)
-{
-    return a.len == b.len && strncasecmp(a.data, b.data, a.len) == 0;
-}
-
-static struct str trim(struct str text)
-{
-    while (text.len > 0 && text.data[0] == ' ')
-        text = str_from(text, 1);
-    while (text.len > 0 && text.data[text.len - 1] == ' ')
-        text.len--;
-    return text;
-}
-
 static bool is_utf8(struct str parameters)
 {
     while (parameters.len > 0) {
-        struct str value = trim(str_take(&parameters, ';'));
+        struct str value = str_trim(str_take(&parameters, ';'), " ");
         struct str name = str_take(&value, '=');
 
-        if (same_text(name, STR_LITERAL("charset")) && !same_text(value, STR_LITERAL("utf-8")) &&
-            !same_text(value, STR_LITERAL("\"utf-8\"")))
+        if (str_equal_any_case(name, STR_LITERAL("charset")) &&
+            !str_equal_any_case(value, STR_LITERAL("utf-8")) &&
+            !str_equal_any_case(value, STR_LITERAL("\"utf-8\"")))
             return false;
     }
     return true;
@@ -62,10 +47,10 @@ static bool is_utf8(struct str parameters)
 
 bool connect_media_parse(struct str content_type, struct connect_media *out)
 {
-    struct str name = trim(str_take(&content_type, ';'));
+    struct str name = str_trim(str_take(&content_type, ';'), " ");
 
     for (size_t i = 0; i < ARRAY_LEN(media_types); i++)
-        if (same_text(name, str_of(media_types[i].name)) && is_utf8(content_type)) {
+        if (str_equal_any_case(name, str_of(media_types[i].name)) && is_utf8(content_type)) {
             *out = media_types[i].media;
             return true;
         }

@@ -8,15 +8,6 @@
 
 enum { NO_CONTENT = 204, FORBIDDEN = 403 };
 
-static struct str trim(struct str text)
-{
-    while (text.len > 0 && text.data[0] == ' ')
-        text = str_from(text, 1);
-    while (text.len > 0 && text.data[text.len - 1] == ' ')
-        text.len--;
-    return text;
-}
-
 static bool is_origin(struct str text)
 {
     static const char *const schemes[] = { "http://", "https://" };
@@ -38,7 +29,7 @@ bool cors_origins_are_valid(const char *setting)
     if (strcmp(setting, "*") == 0)
         return true;
     do {
-        if (!is_origin(trim(str_take(&list, ','))))
+        if (!is_origin(str_trim(str_take(&list, ','), " ")))
             return false;
     } while (list.len > 0);
     return true;
@@ -68,7 +59,7 @@ bool cors_allows(const struct cors *cors, struct str origin)
     if (str_equal(list, STR_LITERAL("*")))
         return true;
     while (list.len > 0)
-        if (http_message_same_text(trim(str_take(&list, ',')), origin))
+        if (str_equal_any_case(str_trim(str_take(&list, ','), " "), origin))
             return true;
     return false;
 }

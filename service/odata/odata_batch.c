@@ -73,12 +73,8 @@ static void read_headers(
     while (out->header_count < MAX_HEADERS && multipart_take_line(&rest, &line) && line.len > 0) {
         struct str name = str_take(&line, ':');
 
-        while (line.len > 0 && (line.data[0] == ' ' || line.data[0] == '\t'))
-            line = str_from(line, 1);
-        while (line.len > 0 && (line.data[line.len - 1] == ' ' || line.data[line.len - 1] == '\t'))
-            line.len--;
-        if (!http_message_same_text(name, STR_LITERAL("Host")))
-            headers[out->header_count++] = (struct http_header){ name, line };
+        if (!str_equal_any_case(name, STR_LITERAL("Host")))
+            headers[out->header_count++] = (struct http_header){ name, str_trim(line, " \t") };
     }
     out->headers = headers;
 }

@@ -61,7 +61,7 @@ static size_t count_headers(const struct http_request *request, struct str name)
     size_t count = 0;
 
     for (size_t i = 0; i < request->header_count; i++)
-        count += http_message_same_text(request->headers[i].name, name);
+        count += str_equal_any_case(request->headers[i].name, name);
     return count;
 }
 

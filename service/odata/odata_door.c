@@ -76,8 +76,7 @@ static struct odata_verb verb_of(const struct http_request *request)
     };
 
     for (size_t i = 0; i < request->header_count; i++)
-        verb.tunnelled_count +=
-            http_message_same_text(request->headers[i].name, STR_LITERAL("X-HTTP-Method"));
+        verb.tunnelled_count += str_equal_any_case(request->headers[i].name, STR_LITERAL("X-HTTP-Method"));
     return verb;
 }
 
