@@ -86,17 +86,20 @@ static void print_python(const struct stack *stack)
     printf("   (Debian: python3-grpcio)\n");
 }
 
-/* What an SDK of Azure Tables is given to reach the stack. */
-static void print_connection_string(const struct stack *stack, bool asks)
+/* The page, and what an SDK of Azure Tables is given to reach the stack. The HTTP address speaks TLS if the other one does. */
+static void print_http(const struct stack *stack, bool asks)
 {
+    const char *scheme = stack->transport == TRANSPORT_PLAIN ? "http" : "https";
+
     if (!stack->http || strncmp(stack->http, "unix:", 5) == 0)
         return;
+    printf("  look at it         %s://%s/\n", scheme, stack->http);
     if (asks)
-        printf("  Azure Tables SDKs  TableEndpoint=http://%s/ACCOUNT\n", stack->http);
+        printf("  Azure Tables SDKs  TableEndpoint=%s://%s/ACCOUNT\n", scheme, stack->http);
     else
-        printf("  Azure Tables SDKs  DefaultEndpointsProtocol=http;AccountName=" EMULATOR_ACCOUNT
-               ";AccountKey=" EMULATOR_KEY ";TableEndpoint=http://%s/" EMULATOR_ACCOUNT ";\n",
-            stack->http);
+        printf("  Azure Tables SDKs  DefaultEndpointsProtocol=%s;AccountName=" EMULATOR_ACCOUNT
+               ";AccountKey=" EMULATOR_KEY ";TableEndpoint=%s://%s/" EMULATOR_ACCOUNT ";\n",
+            scheme, scheme, stack->http);
 }
 
 static void print_names(const struct stack *stack)
@@ -140,7 +143,7 @@ void invitation_print(const struct stack *stack)
     print_first_steps(stack);
     print_buf(stack, asks);
     print_python(stack);
-    print_connection_string(stack, asks);
+    print_http(stack, asks);
     print_names(stack);
     printf("  logs               %s\n\n", stack->folder.log);
     printf("Ctrl-C stops everything; the data stays.\n");

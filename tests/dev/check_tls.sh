@@ -46,7 +46,7 @@ free_port() {
 start_run() { # SETTING=VALUE...
     : >"$work/out"
     env TAVOLA_DEV_DATA="$work/data" TAVOLA_LISTEN="$address" TAVOLA_TLS_CERT="$work/server.pem" \
-        TAVOLA_TLS_KEY="$work/server.key" "$@" "$tavola" dev run >"$work/out" 2>&1 &
+        TAVOLA_HTTP_LISTEN="$http" TAVOLA_TLS_KEY="$work/server.key" "$@" "$tavola" dev run >"$work/out" 2>&1 &
     supervisor=$!
     wait_for grep -q 'Ctrl-C stops everything' "$work/out"
 }
@@ -75,12 +75,15 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyou
 sign server
 sign caller
 address=127.0.0.1:$(free_port)
+http=127.0.0.1:$(free_port)
 
 # The stack knows no authority: it is ready all the same, and the hints say where one is wanted.
 start_run
 expect "^Tavola serves on $address \(gRPC over TLS, without authentication"
 expect "buf curl --protocol grpc --cacert CA.pem .*https://$address"
 expect 'grpc.secure_channel'
+expect "^  look at it  *https://$http/\$"
+expect "DefaultEndpointsProtocol=https;.*TableEndpoint=https://$http/devstoreaccount1;"
 TAVOLA_DEV_DATA=$work/data "$tavola" dev status >"$work/status" || fail "dev status: not running"
 grep -qx 'transport TLS' "$work/status" || fail "dev status does not say TLS: $(cat "$work/status")"
 "$tavola" --target "$address" --ca "$work/ca.pem" health >/dev/null || fail "the server does not serve over TLS"
