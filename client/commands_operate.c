@@ -19,17 +19,17 @@ static void print_line(void *context, const char *line)
 
 static int run_migrate(const struct client_config *config, int argc, char **argv)
 {
+    bool plans = argc == 1 && strcmp(argv[0], "--plan") == 0;
     struct error err = { 0 };
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("migrate", "");
+    if (argc != 0 && !plans)
+        return command_misused("migrate", "[--plan]");
     if (!config->postgres) {
         fprintf(stderr, "tavola migrate: TAVOLA_POSTGRES is not set; it says which database to migrate, for "
                         "example TAVOLA_POSTGRES='host=/var/run/postgresql dbname=tavola'\n");
         return COMMAND_MISUSED;
     }
-    if (migrate_run(config->postgres, print_line, NULL, &err) == STATUS_OK)
+    if ((plans ? migrate_plan : migrate_run)(config->postgres, print_line, NULL, &err) == STATUS_OK)
         return COMMAND_OK;
     fprintf(stderr, "tavola migrate: %s\n", err.message);
     return COMMAND_FAILED;
@@ -82,8 +82,9 @@ static int run_health(const struct client_config *config, int argc, char **argv)
 static const struct command commands[] = {
     {
         .words = "migrate",
-        .arguments = "",
-        .help = "bring the database of TAVOLA_POSTGRES to this program's schema",
+        .arguments = "[--plan]",
+        .help = "bring the database of TAVOLA_POSTGRES to this program's schema; --plan says what that would "
+                "lock",
         .run = run_migrate,
     },
     {

@@ -1,24 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * migrate.c - one transaction per migration; an advisory lock makes a second run wait. (The lock only saves
- * the second run an error: the primary key of schema_migrations would refuse it anyway.)
+ * migrate.c - one transaction per migration; an advisory lock makes a second run wait. (The lock
+ * only saves the second run an error: the primary key of schema_migrations would refuse it anyway.)
+ *
+ * A migration that waits for a lock on a table holds up every statement on that table that comes
+ * after it. So it waits for two seconds at most, gives up its place, and tries again: a long
+ * transaction of another program delays the migration, not the service.
  */
 #include "store/connection/migrate.h"
 
+#include <inttypes.h>
 #include <libpq-fe.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/digits.h"
+#include "domain/database/migration_header.h"
 #include "store/connection/pg.h"
 #include "store/connection/schema_version.h"
 #include "store/migrations.h"
 
 static const char lock_key[] = "select pg_advisory_lock(7296143)";
-static const char version_table[] = "create table if not exists schema_migrations ("
-                                    "version integer primary key, name text not null,"
-                                    "applied timestamptz not null default now())";
+static const char version_table[] =
+    "create table if not exists schema_migrations ("
+    "version integer primary key, name text not null,"
+    "applied timestamptz not null default now());"
+    "alter table schema_migrations add column if not exists oldest_program integer";
+
+enum { LOCK_ATTEMPTS = 60, LOCK_PAUSE_US = 1000000 };
+
+struct migration_run {
+    PGconn *conn;
+    void (*say)(void *context, const char *line);
+    void *context;
+};
+
+static void say_line(const struct migration_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say_line(const struct migration_run *run, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    run->say(run->context, line);
+}
 
 static enum status failed(PGconn *conn, const char *what, struct error *err)
 {
@@ -29,77 +61,179 @@ static enum status failed(PGconn *conn, const char *what, struct error *err)
     return error_set(err, lost ? STATUS_UNAVAILABLE : STATUS_INTERNAL, "%s: %.*s", what, STR_ARG(line));
 }
 
-static enum status run(PGconn *conn, const char *sql, const char *what, struct error *err)
+static enum status run_sql(PGconn *conn, const char *sql, const char *what, struct error *err)
 {
-    PGresult *result = PQexec(conn, sql);
+    PG_RESULT result = PQexec(conn, sql);
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     ExecStatusType type = PQresultStatus(result);
 
-    PQclear(result);
     if (type == PGRES_COMMAND_OK || type == PGRES_TUPLES_OK)
         return STATUS_OK;
+    if (err && state)
+        memcpy(err->sqlstate, state, 5);
     return failed(conn, what, err);
 }
 
-static enum status current_version(PGconn *conn, int *out, struct error *err)
-{
-    PGresult *result = PQexec(conn, "select coalesce(max(version), 0) from schema_migrations");
-    bool ok = PQresultStatus(result) == PGRES_TUPLES_OK;
-    uint64_t version;
+/* ---- applying ---- */
 
-    if (ok)
-        ok = digits_parse_unsigned(str_of(PQgetvalue(result, 0, PG_ONLY_COLUMN)), INT_MAX, &version);
-    if (ok)
-        *out = (int)version;
-    PQclear(result);
-    return ok ? STATUS_OK : failed(conn, "reading schema_migrations", err);
+static enum status apply_once(PGconn *conn, const struct embedded *migration, struct error *err)
+{
+    struct migration_header header;
+    char record[256], oldest[16] = "null";
+
+    if (!migration_header_parse(str_of(migration->text), &header))
+        return error_set(err, STATUS_INTERNAL, "%s: its header is malformed", migration->name);
+    if (header.oldest_program)
+        snprintf(oldest, sizeof(oldest), "%d", header.oldest_program);
+    snprintf(record, sizeof(record),
+        "insert into schema_migrations (version, name, oldest_program) values (%d, '%s', %s)",
+        schema_version_of(migration), migration->name, oldest);
+    TRY(run_sql(conn, "begin", migration->name, err));
+    TRY(run_sql(conn, migration->text, migration->name, err));
+    TRY(run_sql(conn, record, migration->name, err));
+    return run_sql(conn, "commit", migration->name, err);
 }
 
-static enum status apply(PGconn *conn, const struct embedded *migration, struct error *err)
+static enum status apply(const struct migration_run *run, const struct embedded *migration, struct error *err)
 {
-    char record[256];
+    enum status status;
 
-    snprintf(record, sizeof(record), "insert into schema_migrations (version, name) values (%d, '%s')",
-        schema_version_of(migration), migration->name);
-    TRY(run(conn, "begin", migration->name, err));
-    TRY(run(conn, migration->text, migration->name, err));
-    TRY(run(conn, record, migration->name, err));
-    return run(conn, "commit", migration->name, err);
-}
-
-static enum status migrate(
-    PGconn *conn, void (*say)(void *context, const char *line), void *context, struct error *err)
-{
-    int version = 0, wanted = schema_version_wanted();
-    char line[256];
-
-    if (PQstatus(conn) != CONNECTION_OK)
-        return failed(conn, "cannot connect", err);
-    TRY(run(conn, "set client_min_messages = 'error'", "session", err));
-    TRY(run(conn, lock_key, "waiting for another migration", err));
-    TRY(run(conn, version_table, "schema_migrations", err));
-    TRY(current_version(conn, &version, err));
-    if (version > wanted)
-        return error_set(err, STATUS_PRECONDITION,
-            "the database schema is at version %d, newer than this program's %d: update this program",
-            version, wanted);
-    for (size_t i = 0; i < migrations_count; i++) {
-        if (schema_version_of(migrations_all[i]) <= version)
-            continue;
-        TRY(apply(conn, migrations_all[i], err));
-        snprintf(line, sizeof(line), "applied %s", migrations_all[i]->name);
-        say(context, line);
+    for (int attempt = 1;; attempt++) {
+        status = apply_once(run->conn, migration, err);
+        if (status == STATUS_OK || !pg_is_lock_timeout(err) || attempt == LOCK_ATTEMPTS)
+            return status;
+        TRY(run_sql(run->conn, "rollback", migration->name, err));
+        say_line(run, "%s waits: another transaction uses a table that it locks", migration->name);
+        clock_sleep(LOCK_PAUSE_US);
     }
-    snprintf(line, sizeof(line), "schema is at version %d", wanted);
-    say(context, line);
+}
+
+static enum status apply_missing(const struct migration_run *run, struct error *err)
+{
+    struct schema_version version;
+    int wanted = schema_version_wanted();
+
+    TRY(run_sql(run->conn, lock_key, "waiting for another migration", err));
+    TRY(run_sql(run->conn, version_table, "schema_migrations", err));
+    TRY(schema_version_read(run->conn, &version, err));
+    if (version.found > wanted) {
+        TRY(schema_version_check(&version, err));
+        say_line(run, "schema is at version %d, newer than this program's %d, which works with it",
+            version.found, wanted);
+        return STATUS_OK;
+    }
+    TRY(run_sql(run->conn, "set lock_timeout = '2s'", "session", err));
+    for (size_t i = 0; i < migrations_count; i++) {
+        if (schema_version_of(migrations_all[i]) <= version.found)
+            continue;
+        TRY(apply(run, migrations_all[i], err));
+        say_line(run, "applied %s", migrations_all[i]->name);
+    }
+    say_line(run, "schema is at version %d", wanted);
     return STATUS_OK;
+}
+
+/* ---- the plan ---- */
+
+/* -1: there is no such table. */
+static enum status read_table_bytes(PGconn *conn, struct str table, int64_t *out, struct error *err)
+{
+    char name[64];
+    const char *const values[] = { name };
+    PG_RESULT result = NULL;
+
+    snprintf(name, sizeof(name), "%.*s", STR_ARG(table));
+    result = PQexecParams(
+        conn, "select coalesce(pg_total_relation_size(to_regclass($1)), -1)", 1, NULL, values, NULL, NULL, 0);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK ||
+        !digits_parse_signed(str_of(PQgetvalue(result, 0, PG_ONLY_COLUMN)), -1, INT64_MAX, out))
+        return failed(conn, "reading the size of a table", err);
+    return STATUS_OK;
+}
+
+static enum status say_lock(
+    const struct migration_run *run, const struct migration_lock *lock, struct error *err)
+{
+    int64_t bytes, estimate;
+
+    TRY(read_table_bytes(run->conn, lock->table, &bytes, err));
+    if (bytes < 0) {
+        say_line(run, "    locks nothing: there is no table %.*s yet", STR_ARG(lock->table));
+        return STATUS_OK;
+    }
+    estimate = migration_header_estimate_ms(lock->work, bytes);
+    say_line(run, "    locks %.*s (%" PRId64 " MB) for %" PRId64 ".%" PRId64 " s at most",
+        STR_ARG(lock->table), bytes >> 20, estimate / 1000, estimate % 1000 / 100);
+    return STATUS_OK;
+}
+
+static enum status say_migration(
+    const struct migration_run *run, const struct embedded *migration, struct error *err)
+{
+    struct migration_header header;
+
+    if (!migration_header_parse(str_of(migration->text), &header))
+        return error_set(err, STATUS_INTERNAL, "%s: its header is malformed", migration->name);
+    say_line(run, "would apply %s", migration->name);
+    if (header.oldest_program)
+        say_line(run, "    programs of schema version %d and later go on working", header.oldest_program);
+    else
+        say_line(run, "    programs of earlier schema versions are refused when they connect again");
+    if (!header.says_locks)
+        say_line(run, "    locks: see the comments of migrations/%s.sql", migration->name);
+    else if (header.lock_count == 0)
+        say_line(run, "    locks no table that is in use");
+    for (size_t i = 0; i < header.lock_count; i++)
+        TRY(say_lock(run, &header.locks[i], err));
+    return STATUS_OK;
+}
+
+static enum status say_missing(const struct migration_run *run, struct error *err)
+{
+    struct schema_version version;
+
+    TRY(schema_version_read(run->conn, &version, err));
+    say_line(run, "schema is at version %d, this program's is %d", version.found, schema_version_wanted());
+    if (version.found > schema_version_wanted())
+        return schema_version_check(&version, err);
+    for (size_t i = 0; i < migrations_count; i++)
+        if (schema_version_of(migrations_all[i]) > version.found)
+            TRY(say_migration(run, migrations_all[i], err));
+    if (version.found == schema_version_wanted())
+        say_line(run, "nothing to do");
+    return STATUS_OK;
+}
+
+/* ---- both ---- */
+
+static enum status connect_and(const char *postgres, struct migration_run *run,
+    enum status (*work)(const struct migration_run *run, struct error *err), struct error *err)
+{
+    enum status status;
+
+    run->conn = PQconnectdb(postgres);
+    if (PQstatus(run->conn) != CONNECTION_OK)
+        status = failed(run->conn, "cannot connect", err);
+    else
+        status = run_sql(run->conn, "set client_min_messages = 'error'", "session", err);
+    if (status == STATUS_OK)
+        status = work(run, err);
+    PQfinish(run->conn);
+    return status;
 }
 
 enum status migrate_run(
     const char *postgres, void (*say)(void *context, const char *line), void *context, struct error *err)
 {
-    PGconn *conn = PQconnectdb(postgres);
-    enum status status = migrate(conn, say, context, err);
+    struct migration_run run = { .say = say, .context = context };
 
-    PQfinish(conn);
-    return status;
+    return connect_and(postgres, &run, apply_missing, err);
+}
+
+enum status migrate_plan(
+    const char *postgres, void (*say)(void *context, const char *line), void *context, struct error *err)
+{
+    struct migration_run run = { .say = say, .context = context };
+
+    return connect_and(postgres, &run, say_missing, err);
 }

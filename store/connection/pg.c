@@ -133,19 +133,10 @@ static int number_at(const PGresult *result, int column)
 
 static enum status check_schema(PGconn *conn, struct error *err)
 {
-    PG_RESULT result = PQexec(conn, "select max(version) from schema_migrations");
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    int found = 0;
+    struct schema_version version;
 
-    if (PQresultStatus(result) == PGRES_TUPLES_OK)
-        found = number_at(result, PG_ONLY_COLUMN);
-    else if (!state || strcmp(state, "42P01") != 0) /* undefined_table: nothing was ever migrated */
-        return result_error(result, err);
-    if (found == schema_version_wanted())
-        return STATUS_OK;
-    return error_set(err, STATUS_PRECONDITION,
-        "the database schema is at version %d, this program needs %d: %s", found, schema_version_wanted(),
-        found < schema_version_wanted() ? "run `tavola migrate`" : "update this program");
+    TRY(schema_version_read(conn, &version, err));
+    return schema_version_check(&version, err);
 }
 
 static enum status make_settings(PGconn *conn, struct error *err)

@@ -156,6 +156,39 @@ class Migrations(LifecycleCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("9999", result.stderr)
 
+    def test_a_plan_says_what_a_migration_would_do_and_does_nothing(self):
+        made = self.stack(migrate=False, redis=False)
+        plan = run_program("tavola", "migrate", "--plan", settings={"TAVOLA_POSTGRES": made.postgres})
+        self.assertEqual(plan.returncode, 0, plan.stderr)
+        self.assertIn("would apply 0001", plan.stdout)
+        self.assertEqual(made.sql("select count(*) from pg_class where relname in ('entities', 'schema_migrations')"), "0")
+        made.migrate()
+        plan = run_program("tavola", "migrate", "--plan", settings={"TAVOLA_POSTGRES": made.postgres})
+        self.assertIn("nothing to do", plan.stdout)
+
+    def test_programs_work_with_a_later_schema_that_accepts_them(self):
+        """The next release's migration has run, and this release's programs start, as they do after a roll-back."""
+        made = self.stack()
+        known = int(made.sql("select max(version) from schema_migrations"))
+        made.sql(f"alter table intents add column later integer; alter table entities add column later integer;"
+                 f"insert into schema_migrations (version, name, oldest_program) values ({known + 1}, 'later', {known})")
+        made.start_server()
+        made.start_worker()
+        with made.connect() as caller:
+            caller.create_table(name="people")
+            caller.create_index(index={
+                "name": "byCity", "table": "people", "shape": 1, "place": 2, "partition_key": [{"property": "City"}]
+            })
+            wait_ready(caller, "byCity")
+            caller.insert_or_replace_entity(table="people", entity=entity("p", "r", City="Rome"))
+            found = caller.lookup("byCity", ["Rome"], freshness={"latest": True})
+            self.assertEqual([entry.row_key for entry in found], ["r"])
+        self.assertIn("works with it", self.migrate(made).stdout)
+        made.sql("update schema_migrations set oldest_program = version where name = 'later'")
+        result = self.migrate(made)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("update this program", result.stderr)
+
     def test_a_server_on_the_wrong_schema_names_the_command(self):
         made = self.stack(migrate=False, redis=False)
         made.start_server(wait=False)
