@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * address_counts.c - see the header. Lists in a fixed number of buckets: an address has a row only while it has connections.
+ * address_counts.c - see the header. A fixed number of buckets, each with a list: an address has a row only
+ * while it has connections.
  */
 #include "http/address_counts.h"
 
@@ -42,7 +43,7 @@ struct http_address http_address_of(const struct sockaddr *peer)
     return out;
 }
 
-/* Where the row of the address is, or where it belongs. */
+/* The link that points to the row of the address, or the link where a new row belongs. */
 static struct address_count **find_row(struct address_counts *counts, const struct http_address *address)
 {
     uint64_t hash = hash_bytes(HASH_EMPTY, str_of_bytes(address->bytes, ADDRESS_BYTES));

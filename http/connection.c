@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connection.c - beginning and end of connections; what they may take of the server.
+ * connection.c - beginning and end of connections, and their limits.
  *
- * The library's own limits do not suffice: its timeout begins anew with each byte, it does not count a suspended
- * connection, and at its limit it takes no more connections. So each connection has a deadline for the phase that it is
- * in, and a new one takes the place of the one that has been idle for the longest time, first among those whose clients
- * have not shown who they are.
+ * The limits of libmicrohttpd (the library) do not suffice: its timeout begins anew with each byte, it does
+ * not time suspended connections, and at its limit it accepts no more connections. So each connection has a
+ * deadline for its phase. If the server has as many connections as it takes, a new connection takes the place
+ * of the one that has been idle for the longest time, first among those that no caller has been authenticated
+ * on.
  *
- * The library does not look at a suspended connection. If its owner works for longer than WATCH_AFTER_US, the server's own
- * epoll watches the socket, so that a client that went away is noticed.
+ * The library does not watch a suspended connection. If the owner works for longer than WATCH_AFTER_US, the
+ * server's own epoll watches the socket, so that a client that goes away is noticed.
  */
 #include <arpa/inet.h>
 #include <limits.h>
@@ -64,7 +65,7 @@ static void count_connections(struct http_server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-/* ---- the end of a connection's client ---- */
+/* ---- closing, and clients that go away ---- */
 
 void connection_count_closed(struct connection *connection, enum http_reason reason)
 {
@@ -118,7 +119,7 @@ static int64_t deadline_of(
     return INT64_MAX;
 }
 
-/* The next look at a list is due no later than the deadline. */
+/* Make sure that the connection's list is checked no later than at the connection's deadline. */
 static void note_deadline(const struct connection *connection)
 {
     struct http_server *server = connection->server;
@@ -180,7 +181,10 @@ void connection_close_reading(struct http_server *server, int count, enum http_r
     }
 }
 
-/* Hang up on the new connection, or on another one in its favour; it is in no list yet. */
+/*
+ * Close an idle connection in favour of the new one, or else the new one. The new connection is in no list
+ * yet.
+ */
 static void make_room(struct connection *connection)
 {
     struct http_server *server = connection->server;
@@ -206,7 +210,7 @@ static int ms_until(int64_t deadline_us, int64_t now_us)
     return left <= 0 ? 0 : left / US_PER_MS >= INT_MAX ? INT_MAX : (int)(left / US_PER_MS) + 1;
 }
 
-/* The time of this connection's phase is over. */
+/* The deadline of the connection's phase has passed. */
 static void end_phase(struct connection *connection)
 {
     connection->deadline_us = INT64_MAX;
@@ -294,7 +298,7 @@ void connection_notify(
         end_connection(*state);
 }
 
-/* The target as it was sent: the library changes it in place afterwards. */
+/* Keep the target as it was sent: the library decodes it in place afterwards. */
 void *connection_note_target(void *context, const char *target, struct MHD_Connection *library)
 {
     struct connection *connection = connection_of(library);

@@ -2,16 +2,19 @@
 /*
  * exchange.c - a request and its reply, between the library and the owner.
  *
- *            read wished                 all of the body          reply, send or end wished           completed
+ *            asked to read               all of the body        asked to reply, send or end           completed
  *   BEGUN --------------> READING ----------------------> TOLD -----------------------------> ANSWERING -----> ended
- *     |----------------------------- reply wished --------------------------------------------^
- *     '----- reply wished, and a small body is on its way ---> DISCARDING ---- all of it -------^
+ *     |----------------------------- asked to reply --------------------------------------------^
+ *     '----- asked to reply, and a small body is on its way ---> DISCARDING ---- all of it -----^
  *
- * The library calls exchange_handle when headers are there, for each part of a body, and when it may be given the reply. If the
- * owner has wished for nothing by the end of its event, the connection is suspended, and the library calls again once it
- * is resumed. Suspending and resuming happen in the server's thread only, so they come in the order of the wishes.
+ * A wish is what the owner has asked for and the server's thread has not done yet: to read, reply, send or
+ * end. The library calls exchange_handle when the headers are there, for each part of a body, and when it can
+ * accept the reply. If there is no wish at the end of the owner's event, the connection is suspended; the
+ * library calls again when it is resumed. Only the server's thread suspends and resumes, so both come in the
+ * order of the wishes.
  *
- * The library takes no reply while a body arrives: a reply that comes then waits until the rest has been discarded.
+ * While a body arrives, the library accepts no reply: a reply that is made then waits until the rest of the
+ * body has been discarded.
  */
 #include <arpa/inet.h>
 #include <limits.h>
@@ -26,10 +29,13 @@
 #include "http/inflate.h"
 #include "http/server_parts.h"
 
-/* So much more of a body that is too large is read, for its client to see the reply. */
+/* After the limit of a body so many more bytes are read, so that the client reads the reply. */
 enum {
     DISCARDED_BYTES = 1024 * 1024,
-    /* A body of so few bytes is read even if the reply is known: closing the connection before could lose the reply. */
+    /*
+     * A body of up to so many bytes is read even if the reply is known: if the connection were closed before,
+     * the reply could be lost.
+     */
     AWAITED_BYTES = 64 * 1024,
 };
 
@@ -124,7 +130,7 @@ static size_t count_headers(const struct http_request *request, const char *name
     return count;
 }
 
-/* The value of Content-Length; 0: not sent. false: it is no number. */
+/* Read the value of Content-Length; 0 if it was not sent. false: the value is not a number. */
 static bool read_length(const struct http_request *request, uint64_t *out)
 {
     struct str text = http_request_header(request, "Content-Length");
@@ -133,7 +139,10 @@ static bool read_length(const struct http_request *request, uint64_t *out)
     return text.len == 0 || digits_parse_unsigned(text, INT64_MAX, out);
 }
 
-/* Requests of which another program on the way may think that they end elsewhere. */
+/*
+ * Whether another program on the way could see the end of the request elsewhere (request smuggling): two
+ * lengths, or a length beside chunks.
+ */
 static bool is_ambiguous(const struct http_request *request)
 {
     size_t lengths = count_headers(request, "Content-Length");
@@ -147,7 +156,7 @@ static bool is_ambiguous(const struct http_request *request)
 
 /* ---- wishes ---- */
 
-/* With the lock. */
+/* Add a wish, and wake the thread if the exchange is asleep. The lock is held. */
 static void add_wish(struct exchange *exchange, enum exchange_wish wish)
 {
     struct http_server *server = exchange->server;
@@ -209,7 +218,7 @@ void http_exchange_authenticated(struct http_exchange *base)
     pthread_mutex_unlock(&exchange->server->lock);
 }
 
-/* The wishes since the last look; none: the exchange is asleep from now on. */
+/* Take the wishes since the last call. 0: there are none, and the exchange is asleep from now on. */
 static unsigned take_wishes(struct exchange *exchange)
 {
     unsigned wishes;
@@ -222,7 +231,7 @@ static unsigned take_wishes(struct exchange *exchange)
     return wishes;
 }
 
-/* Whether there is no wish; then the exchange is asleep. */
+/* If there is no wish, put the exchange to sleep. Returns whether it is asleep. */
 static bool falls_asleep(struct exchange *exchange)
 {
     bool asleep;
@@ -273,7 +282,9 @@ void exchange_tell_gone(struct exchange *exchange, enum http_absence absence)
         events->gone(&exchange->base, absence);
 }
 
-/* Without a connection the exchange waits only for its owner to end it. */
+/*
+ * The exchange has no connection any more: end it if its owner has ended it, or else let it sleep until then.
+ */
 static void end_or_sleep(struct exchange *exchange)
 {
     do {
@@ -284,7 +295,7 @@ static void end_or_sleep(struct exchange *exchange)
     } while (take_wishes(exchange) != 0);
 }
 
-/* The connection is done with the exchange. */
+/* Separate the exchange from its connection, which has finished with it. */
 static void leave_connection(struct exchange *exchange)
 {
     pthread_mutex_lock(&exchange->server->lock);
@@ -323,7 +334,7 @@ static void tell_again(struct exchange *exchange)
     exchange->server->options.events.body(&exchange->base);
 }
 
-/* What the owner wishes, once it wishes more than to be told of the body again; 0: nothing yet. */
+/* Call `body` again as often as the owner asks for it. Returns the owner's other wishes; 0: none yet. */
 static unsigned next_wishes(struct exchange *exchange)
 {
     unsigned wishes = take_wishes(exchange);
@@ -335,7 +346,10 @@ static unsigned next_wishes(struct exchange *exchange)
     return wishes;
 }
 
-/* The client has said that its body is too large: the library takes a reply, as nothing of the body has been read. */
+/*
+ * The Content-Length exceeds the limit. The library can accept a reply at once, since no part of the body has
+ * been read.
+ */
 static bool is_too_large(const struct exchange *exchange)
 {
     uint64_t length;
@@ -345,8 +359,9 @@ static bool is_too_large(const struct exchange *exchange)
 }
 
 /*
- * The reply is known before the request has been read to its end: a reply at once would close the connection. So a small
- * body, or none, is read first.
+ * Whether to read the body before the reply is sent. If the reply were sent before the end of the request,
+ * the library would close the connection. So a small body, or the end of a request without one, is read
+ * first.
  */
 static bool waits_for_body(const struct exchange *exchange, unsigned wishes)
 {
@@ -394,7 +409,7 @@ static enum MHD_Result go_on(struct exchange *exchange)
     return exchange_answer(exchange);
 }
 
-/* A reply of the server's own, to a request that has no owner. */
+/* Send a reply of the server's own. The request is never shown to an owner. */
 static enum MHD_Result refuse_ambiguous(struct connection *connection)
 {
     static const char text[] = "the request has two lengths, or none that is valid\n";
@@ -425,7 +440,10 @@ static enum MHD_Result begin_exchange(struct connection *connection, const char 
     return go_on(exchange);
 }
 
-/* Keep a part of the body. MHD_NO: the client sends on and on. */
+/*
+ * Keep a part of the body. MHD_NO: the client goes on sending after the limit; the library closes the
+ * connection.
+ */
 static enum MHD_Result take_part(struct exchange *exchange, struct str part)
 {
     size_t max = exchange->server->options.limits.body_bytes;
@@ -511,7 +529,7 @@ static struct exchange *take_woken(struct http_server *server)
     return woken;
 }
 
-/* Whether the owner wishes to be told of the body again, and no more; otherwise what it wishes stays for exchange_handle. */
+/* Whether the owner asks for nothing but another event `body`. All other wishes stay for exchange_handle. */
 static bool wishes_body_again(struct exchange *exchange)
 {
     bool again;
@@ -526,7 +544,7 @@ static bool wishes_body_again(struct exchange *exchange)
     return again;
 }
 
-/* The connection is suspended. */
+/* Carry on an exchange that was woken. Its connection is suspended. */
 static void go_on_woken(struct exchange *exchange)
 {
     struct connection *connection = exchange->connection;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inflate.c - see the header. The bound holds while the bytes are inflated, so a small body cannot become a large one in
- * memory first.
+ * inflate.c - see the header. The bound is checked while the bytes are inflated, so memory never holds more
+ * than the bound.
  */
 #include "http/inflate.h"
 
@@ -11,8 +11,8 @@
 
 enum {
     STEP_BYTES = 16 * 1024,
-    ANY_FORMAT = 15 + 32,  /* gzip or zlib, by the first bytes; the largest window */
-    GZIP_FORMAT = 15 + 16, /* the same window */
+    ANY_FORMAT = 15 + 32,  /* gzip or zlib, recognised by the first bytes; the largest window */
+    GZIP_FORMAT = 15 + 16, /* gzip; the largest window */
     FAST = 1,
     MEMORY_LEVEL = 8,
 };
@@ -53,7 +53,7 @@ void inflate_compress(struct str bytes, struct buf *out)
     stream.avail_in = (uInt)bytes.len;
     stream.next_out = (Bytef *)buf_reserve(out, room);
     stream.avail_out = (uInt)room;
-    (void)deflate(&stream, Z_FINISH); /* there is room for all of it */
+    (void)deflate(&stream, Z_FINISH); /* cannot fail: the buffer has room for the whole result */
     out->len += room - stream.avail_out;
     (void)deflateEnd(&stream);
 }

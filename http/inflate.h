@@ -10,21 +10,24 @@
 #include "http/server.h"
 
 /*
- * Put what Content-Encoding says has been compressed (gzip, deflate) in the place of the request's body; identity, and a body
- * of no bytes, stay. false: *out says why; the body is as it was. *made: the bytes that were inflated, also in vain.
+ * Replace a compressed body of the request (gzip, deflate: Content-Encoding says which) by its inflated form.
+ * A body with the encoding identity, and an empty body, stay as they are.
+ *
+ * *made  the number of inflated bytes, even if inflating failed
+ * false  *out has the reason; the body is unchanged
  */
 bool inflate_body(struct http_request *request, size_t max_bytes, struct arena *arena, size_t *made,
     enum http_refusal *out);
 
-/* Has the request a body that inflate_body inflates, or refuses? */
+/* Whether the request has a body that inflate_body would inflate or refuse. */
 bool inflate_is_due(const struct http_request *request);
 
 enum inflate_outcome { INFLATE_DONE, INFLATE_TOO_LARGE, INFLATE_DAMAGED };
 
-/* Append what the gzip or zlib stream holds, of which at most max_bytes; on failure *out has a part of it. */
+/* Append the inflated form of a gzip or zlib stream, up to max_bytes. On failure *out has a part of it. */
 enum inflate_outcome inflate_append(struct str compressed, size_t max_bytes, struct buf *out);
 
-/* Append the bytes as gzip. */
+/* Append the bytes, compressed with gzip. */
 void inflate_compress(struct str bytes, struct buf *out);
 
 #endif

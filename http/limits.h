@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.h - what a listener allows where its owner has not said.
+ * limits.h - the limits of a listener that its owner has left at 0.
  */
 #ifndef HTTP_LIMITS_H
 #define HTTP_LIMITS_H
@@ -13,7 +13,7 @@ enum {
     HTTP_IDLE_MS = 75 * 1000,
     HTTP_BODY_MS = 30 * 1000,
     HTTP_MIN_GZIP_BYTES = 1024, /* replies of fewer bytes are not compressed */
-    HTTP_MIN_BYTES_PER_MS = 64, /* a client that reads a reply more slowly is hung up on */
+    HTTP_MIN_BYTES_PER_MS = 64, /* a client that reads a reply more slowly than this is hung up on */
 };
 
 #endif

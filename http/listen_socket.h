@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen_socket.h - sockets that listeners take connections from.
+ * listen_socket.h - opens the sockets that listeners accept connections from.
  */
 #ifndef HTTP_LISTEN_SOCKET_H
 #define HTTP_LISTEN_SOCKET_H
@@ -8,8 +8,10 @@
 #include "base/error.h"
 
 /*
- * address: in a form that config_is_address accepts. A Unix socket that no program listens on any more is replaced. backlog: connections that
- * may wait to be taken.
+ * Open a socket that listens. A Unix socket on which no program listens any more is replaced.
+ *
+ * address  in a form that config_is_address accepts
+ * backlog  the number of connections that may wait to be accepted
  *
  * STATUS_UNAVAILABLE  the address cannot be used; the message says why
  */

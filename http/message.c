@@ -26,7 +26,7 @@ bool http_request_has_header(const struct http_request *request, const char *nam
     return find_header(request, name) != NULL;
 }
 
-/* "q=0", "q=0.0" and so on: the client does not want it. */
+/* Whether the parameters have "q=0", "q=0.0" and so on: the client does not want this element. */
 static bool is_unwanted(struct str parameters)
 {
     while (parameters.len > 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_connections.c - see the header. The table is short and in the order of age, so every search is a loop over it.
+ * metrics_connections.c - see the header. The table is short and sorted by age, so every search is a loop
+ * over it.
  */
 #include "http/metrics_connections.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_server.c - see the header. One thread, which runs libmicrohttpd and closes what metrics_connections.c names. The
- * library's own limits do not suffice: its timeout begins anew with each byte, and at its limit it takes no more
- * connections. A connection carries one request.
+ * metrics_server.c - see the header. One thread, which runs libmicrohttpd and closes what
+ * metrics_connections.c names. The limits of libmicrohttpd (the library) do not suffice: its timeout begins
+ * anew with each byte, and at its limit it accepts no more connections. A connection carries one request.
  */
 #include "http/metrics_server.h"
 
@@ -23,7 +23,9 @@
 #include "http/listen_socket.h"
 #include "http/metrics_connections.h"
 
-/* The library's limit leaves room for connections that were shut down and are not closed yet. */
+/*
+ * The library's limit has room for connections that were shut down and that the library has not closed yet.
+ */
 enum { LIBRARY_CONNECTIONS = 4 * METRICS_CONNECTIONS, BACKLOG = 64, HOST_BYTES = 256 };
 
 struct metrics_server {
@@ -33,7 +35,7 @@ struct metrics_server {
     void *context;
     struct metrics_connections connections;
     pthread_t thread;
-    int stopping; /* an eventfd: readable when the thread is to end */
+    int stopping; /* an eventfd that becomes readable when the thread has to end */
 };
 
 /* ---- answering ---- */
@@ -54,7 +56,7 @@ static enum MHD_Result send_response(
     return result;
 }
 
-/* Write the body. Returns the HTTP status code: MHD_HTTP_NOT_FOUND if there is no such page. */
+/* Write the body of a page. Returns the HTTP status code: MHD_HTTP_NOT_FOUND if there is no such page. */
 static unsigned write_page(struct metrics_server *server, const char *url, struct buf *body)
 {
     bool is_fine = true;
@@ -118,7 +120,10 @@ static struct metrics_address address_of(const struct sockaddr *peer)
     return address;
 }
 
-/* The library sees the end of the connection and closes it; until then the descriptor is not used again. */
+/*
+ * Shut the socket down. The library sees the end of the connection and closes it; until then the descriptor
+ * is not reused.
+ */
 static void hang_up(int fd)
 {
     if (fd != METRICS_NO_CONNECTION)
@@ -148,7 +153,7 @@ static void note_connection(
     hang_up(metrics_connections_add(&server->connections, &begun));
 }
 
-/* Milliseconds until the library or a deadline wants to go on; -1: neither. */
+/* Milliseconds until the library's next timeout or the next deadline; -1: neither exists. */
 static int wait_ms(const struct metrics_server *server)
 {
     int64_t deadline_us = metrics_connections_next_us(&server->connections, clock_monotonic_us());
@@ -194,7 +199,7 @@ static void log_address(const struct metrics_server *server, const char *address
     log_event(LOG_INFO, server->collect ? "metrics" : "probes", log_text("address", url));
 }
 
-/* After a failed start. The library closes the socket that it listens on. */
+/* Free a server that could not be started. The library closes its listening socket. */
 static void discard(struct metrics_server *server, int fd)
 {
     if (server->daemon)

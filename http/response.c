@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * response.c - hands replies to the library. A whole reply lies in the arena of its exchange, which lives until the library has
- * sent it: nothing is copied. The bytes of a stream are copied into the library's buffer as the client takes them.
+ * response.c - passes replies to the library. A whole reply lies in the arena of its exchange, which lives
+ * until the library has sent the reply, so nothing is copied. The bytes of a stream are copied into the
+ * library's buffer as the client reads.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ static bool has_header(const struct http_reply *reply, const char *name)
     return false;
 }
 
-/* The body, as gzip if the client takes that and it is worth the work. */
+/* The body; compressed with gzip if the client accepts gzip and the body has at least HTTP_MIN_GZIP_BYTES. */
 static struct str compressed_body(struct exchange *exchange)
 {
     struct http_reply *reply = &exchange->base.reply;
@@ -35,7 +36,11 @@ static struct str compressed_body(struct exchange *exchange)
 
 /* ---- streams ---- */
 
-/* Under the lock: what the library may take now. -1: nothing, and more may come. */
+/*
+ * Copy bytes that wait to be sent. The lock is held.
+ *
+ * Returns their number; 0: nothing waits now; MHD_CONTENT_READER_END_OF_STREAM: nothing will follow
+ */
 static ssize_t take_outgoing(struct exchange *exchange, char *out, size_t max)
 {
     struct buf *outgoing = &exchange->outgoing;
@@ -51,7 +56,7 @@ static ssize_t take_outgoing(struct exchange *exchange, char *out, size_t max)
     return (ssize_t)taken;
 }
 
-/* Called when the library has room; while there is nothing for it, the connection is suspended. */
+/* The library calls this when it has room for bytes. If no bytes wait, the connection is suspended. */
 static ssize_t read_stream(void *context, uint64_t position, char *out, size_t max)
 {
     struct exchange *exchange = context;

@@ -2,9 +2,10 @@
 /*
  * server.c - start, the thread, stop.
  *
- * One thread runs the library, which finds what is ready with an epoll of its own; the server's epoll holds that one, a
- * wake-up for other threads, and connections whose owners work for long. When all that had arrived has been told, the
- * owner runs it as a batch, in this thread or in others, and the replies that are ready at the end leave in the next round.
+ * One thread runs libmicrohttpd (the library), which finds ready sockets with its own epoll. The server's
+ * epoll holds that one, a wake-up for other threads, and connections whose owners work for long. When all
+ * that has arrived has been passed to the owner, the owner runs it as a batch, in this thread or in others.
+ * Replies that are ready then leave in the next round.
  */
 #include "http/server.h"
 
@@ -24,7 +25,10 @@
 
 enum {
     EVENTS = 64,
-    /* The library's limit leaves room for connections that were shut down and are not closed yet. */
+    /*
+     * The library's limit has room for connections that were shut down and that the library has not closed
+     * yet.
+     */
     SPARE_CONNECTIONS = 256,
     STOP_LOOK_MS = 20,
     URL_BYTES = 320,
@@ -32,12 +36,12 @@ enum {
     MS_PER_SECOND = 1000,
 };
 
-/* What clients are offered, in the words of GnuTLS. */
+/* The TLS versions that clients are offered, as a GnuTLS priority string. */
 #define TLS_VERSIONS "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"
 
 /* ---- the thread ---- */
 
-/* The client of a connection that is suspended is gone. */
+/* The client of a suspended connection has gone away. */
 static void tell_watched(struct connection *connection)
 {
     connection->watched = false;
@@ -61,7 +65,7 @@ static void take_events(struct http_server *server, int wait_ms)
     }
 }
 
-/* Until nothing is left that can be done at once. */
+/* Run until nothing is left that can be done at once. */
 static void run_ready(struct http_server *server)
 {
     bool goes_on = true;
@@ -105,7 +109,10 @@ static void shed(struct http_server *server)
         connection_close_reading(server, count, HTTP_REASON_FULL);
 }
 
-/* The grace is over: what is open ends as soon as its owner has ended it. */
+/*
+ * The grace of the stop is over: tell the owners, and close their connections. An exchange ends when its
+ * owner ends it.
+ */
 static void abandon_busy(struct http_server *server)
 {
     for (struct connection *connection = server->busy.first; connection; connection = connection->next) {
@@ -115,7 +122,7 @@ static void abandon_busy(struct http_server *server)
     }
 }
 
-/* false: the thread may end. */
+/* Do what a stop requires. false: the thread may end. */
 static bool goes_on(struct http_server *server)
 {
     int64_t stop_at_us;
@@ -169,7 +176,7 @@ static void fill_limits(struct http_limits *limits)
         limits->body_ms = HTTP_BODY_MS;
 }
 
-/* What is in targets and queries is its reader's to decode. */
+/* Do not decode targets and queries: the owner does. */
 static size_t leave_escaped(void *context, struct MHD_Connection *library, char *text)
 {
     (void)context;
@@ -180,9 +187,15 @@ static size_t leave_escaped(void *context, struct MHD_Connection *library, char 
 static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
 {
     const struct http_limits *limits = &server->options.limits;
-    /* The library keeps a connection's headers, and what it makes of them, in one piece of memory; half of it for reading. */
+    /*
+     * The library keeps the headers of a connection, and what it makes of them, in one piece of memory. Half
+     * of it is for reading.
+     */
     size_t memory_bytes = 2 * limits->header_bytes;
-    /* Of a client that takes nothing of its reply; the other deadlines are connection.c's, and come earlier. */
+    /*
+     * The library's timeout, for a client that reads nothing of its reply. The deadlines of connection.c come
+     * earlier.
+     */
     unsigned timeout_s = (unsigned)(limits->idle_ms / MS_PER_SECOND) + 1;
     const char *client_ca = server->tls ? tls_identity_client_ca(server->tls) : NULL;
     struct MHD_OptionItem tls[] = {

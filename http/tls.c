@@ -2,12 +2,12 @@
 /*
  * tls.c - see the header.
  *
- * The library asks for the certificate in every handshake, so it is given the newest one; but it reads the authorities of
- * clients once, and checks nothing with them. So the certificate that a client has shown is checked here, with the newest
- * authorities, before the first request on its connection begins.
+ * The library asks for the certificate in every handshake, so it gets the newest one. But it reads the
+ * authorities of clients only once, and checks nothing with them. So this module checks the certificate of a
+ * client against the newest authorities, before the first request on the connection begins.
  *
- * A handshake under way goes on with what it was given: what was replaced is kept until the listener stops, some kilobytes
- * for each renewal.
+ * A handshake keeps using the certificate that it was given. So replaced certificates are kept until the
+ * listener stops; each takes some kilobytes.
  */
 #include "http/tls.h"
 
@@ -21,7 +21,7 @@
 
 enum { MAX_CHAIN = 16 };
 
-/* What the files held at a moment. */
+/* The contents of the files at one moment. */
 struct generation {
     struct pem_file certificate, key, client_ca;
     gnutls_pcert_st chain[MAX_CHAIN];
@@ -81,7 +81,9 @@ static enum status read_key(struct generation *generation, struct error *err)
         err, STATUS_INVALID, "%s: no private key that can be read without a password", generation->key.path);
 }
 
-/* By loading both as a server's, which compares them. */
+/*
+ * Check that key and certificate belong together, by loading both as a server's pair: GnuTLS compares them.
+ */
 static enum status check_pair(const struct generation *generation, struct error *err)
 {
     gnutls_datum_t certificate = datum_of(&generation->certificate), key = datum_of(&generation->key);
@@ -168,7 +170,7 @@ void tls_identity_free(struct tls_identity *identity)
 
 /* ---- handshakes ---- */
 
-/* Read all that has changed, or leave all as it is. */
+/* Read all files if one has changed. If one cannot be used, keep the previous contents of all. */
 static void reload(struct tls_identity *identity)
 {
     const struct generation *newest = identity->newest;
@@ -211,7 +213,7 @@ bool tls_identity_admits(struct tls_identity *identity, gnutls_session_t session
         if (gnutls_x509_crt_init(&certificates[count]) != 0)
             abort(); /* no memory */
         if (gnutls_x509_crt_import(certificates[count], &chain[count], GNUTLS_X509_FMT_DER) != 0)
-            shown = 0; /* it is not let in */
+            shown = 0; /* count the certificate as invalid */
         count++;
     }
     if (count > 0 && count == shown &&

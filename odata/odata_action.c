@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_action.c - see the header. The table has a row for every action; the first that fits is it.
+ * odata_action.c - see the header. The table has a row for every action; the first row that matches is the
+ * action.
  */
 #include "odata/odata_action.h"
 
@@ -10,8 +11,8 @@ static const struct row {
     enum odata_action action;
     enum odata_resource resource;
     const char *verb;
-    const char *comp;    /* NULL: none may be given */
-    const char *restype; /* the same */
+    const char *comp;    /* NULL: the parameter must be missing */
+    const char *restype; /* NULL: the parameter must be missing */
 } rows[] = {
     { ODATA_ACTION_QUERY_TABLES, ODATA_RESOURCE_TABLES, "GET", NULL, NULL },
     { ODATA_ACTION_GET_TABLE, ODATA_RESOURCE_TABLE, "GET", NULL, NULL },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_entity.c - see the header. The order of members is that of the live service: odata.metadata, other members of "odata.",
- * the keys, Timestamp, the properties; an annotation stands directly before its property.
+ * odata_entity.c - see the header. Members have the order of the live service: odata.metadata, other members
+ * of "odata.", the keys, Timestamp, the properties. An annotation stands directly before its property.
  */
 #include "odata/odata_entity.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- requests ---- */
 
-/* A key with a forbidden character, in the words of the live service. */
+/* Refuse a key with a forbidden character, with the text of the live service. */
 static enum status refuse_key(struct str body, struct arena *arena, struct error *err)
 {
     static const char *const names[] = { "PartitionKey", "RowKey" };
@@ -45,7 +45,7 @@ enum status odata_entity_read_table(struct str body, struct arena *arena, struct
 
 /* ---- members ---- */
 
-/* The comma before every member but the first. */
+/* Append the comma, before every member but the first, and the name. */
 static void begin_member(struct buf *out, struct str name)
 {
     if (out->data[out->len - 1] != '{')
@@ -60,17 +60,20 @@ static void write_text_member(struct buf *out, struct str name, struct str value
     json_forms_write_text(out, value);
 }
 
-/* "Name@odata.type":"Edm.Guid" */
+/* Append "Name@odata.type":"Edm.Guid". */
 static void write_type(struct buf *out, struct str name, enum property_type type)
 {
     if (out->data[out->len - 1] != '{')
         buf_append_byte(out, ',');
     json_forms_write_text(out, name);
-    out->len--; /* the quote: the name goes on */
+    out->len--; /* remove the closing quote: the name is continued */
     buf_format(out, "@odata.type\":\"%s\"", property_type_name(type));
 }
 
-/* element: "/@Element" for one entity or table, else empty. The text of the request is escaped, as all text is. */
+/*
+ * Append odata.metadata. element: "/@Element" for one entity or table, otherwise empty. Text from the request
+ * is escaped like any other.
+ */
 static void write_metadata(const struct odata_view *view, struct str element, struct buf *out)
 {
     struct buf address;
@@ -99,7 +102,7 @@ static void write_names(const struct odata_view *view, struct str link, struct b
     buf_cleanup(&text);
 }
 
-/* odata.type and odata.id come before the ETag, odata.editLink after it. */
+/* Append odata.type, odata.id, the ETag and odata.editLink, in this order. */
 static void write_identity(const struct odata_view *view, struct str link, struct str etag, struct buf *out)
 {
     if (view->level == ODATA_LEVEL_FULL)
@@ -120,7 +123,7 @@ static void write_property(enum odata_level level, const struct property *proper
     entity_json_write_value(out, &property->value);
 }
 
-/* A property that was selected and is not there is null. */
+/* Append the selected properties; a selected property that the entity does not have is null. */
 static void write_selected(const struct odata_view *view, const struct entity *entity, struct buf *out)
 {
     static const struct value null = { .type = PROPERTY_NULL };
@@ -262,7 +265,7 @@ static void forget_entities(struct entity_sink *sink)
     writer->list.count = 0;
 }
 
-/* The entity is written to find out how long it is, and taken back if it is too long. */
+/* Append the entity. If the body then exceeds the limit, remove the entity again. */
 static bool add_entity(struct entity_sink *sink, const struct entity *entity)
 {
     struct odata_writer *writer = CONTAINER_OF(sink, struct odata_writer, sink);

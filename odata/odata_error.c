@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_error.c - the tables of errors. Texts are those of the live service where they are known and say all there is to say.
- * Where the live service has many texts for one code, or the reason is our own, the message of the error is the text.
+ * odata_error.c - the tables of errors. A text is that of the live service if it is known and complete. If
+ * the live service has many texts for one code, or the reason exists only here, the message of the error is
+ * the text.
  */
 #include "odata/odata_error.h"
 
@@ -109,7 +110,7 @@ _Static_assert(ARRAY_LEN(reasons) == REASON_COUNT, "one row per reason");
 
 static const struct refusal {
     enum status status;
-    const char *reason; /* as struct error has it */
+    const char *reason; /* the name of a reason, as in struct error */
     struct odata_error_info info;
 } refusals[] = {
     [ODATA_REFUSAL_METHOD_NOT_ALLOWED] = { STATUS_UNIMPLEMENTED, "METHOD_NOT_ALLOWED",
@@ -181,7 +182,7 @@ const struct odata_error_info *odata_error_find(const struct error *err)
 
 /* ---- texts ---- */
 
-/* The number of the operation of a batch, with its colon; messages of the store have it already. */
+/* Append the index of a failed operation of a batch, and a colon. Messages of the store have both already. */
 static void write_operation_index(const struct error *err, struct buf *out)
 {
     for (size_t i = 0; i < err->meta_count; i++)
@@ -218,7 +219,7 @@ void odata_error_write_json(const struct error *err, const struct odata_error_pl
     buf_append(out, STR_LITERAL("}}}"));
 }
 
-/* Controls other than a line's end cannot stand in XML. */
+/* Append text to XML. Control characters that XML does not allow become spaces. */
 static void write_xml_text(struct str text, struct buf *out)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_error.h - errors in the form of the Azure Table service: a code, a status of HTTP and a text, as JSON or as XML.
+ * odata_error.h - errors in the form of the Azure Table service: a code, an HTTP status and a text, as JSON
+ * or XML.
  *
- * One table says for each reason of domain/reason.h, and for each refusal that only HTTP knows, what a REST client sees.
+ * One table has a row for each reason of domain/reason.h and for each refusal that exists only over HTTP:
+ * what a REST client gets.
  */
 #ifndef ODATA_ODATA_ERROR_H
 #define ODATA_ODATA_ERROR_H
@@ -13,7 +15,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Refusals that HTTP alone knows; all others are those of enum reason. */
+/* Refusals that exist only over HTTP. All other errors have an enum reason. */
 enum odata_refusal {
     ODATA_REFUSAL_METHOD_NOT_ALLOWED,
     ODATA_REFUSAL_ATOM_FORMAT_NOT_SUPPORTED,
@@ -36,33 +38,36 @@ enum odata_refusal {
     ODATA_REFUSAL_COUNT
 };
 
-/* What a client sees of a reason or refusal. */
+/* What a client gets for a reason or a refusal. */
 struct odata_error_info {
     const char *code; /* "EntityAlreadyExists" */
-    int http;         /* the status of the reply */
-    const char *text; /* that of the live service; NULL: the message of the error */
+    int http;         /* status of the reply */
+    const char *text; /* the text of the live service; NULL: the message of the error */
 };
 
-/* Fill err with a refusal and return its status; the message is for the text of rows without one, and for the log. */
+/*
+ * Fill err with a refusal and return its status. The message goes to the log, and to the client if the row
+ * has no text.
+ */
 PRINTF_LIKE(3, 4)
 enum status odata_error_refuse(struct error *err, enum odata_refusal refusal, const char *format, ...);
 
-/* The row of an error. Errors without a reason get that of their status. */
+/* The row of an error. If an error has no reason, its status decides. */
 const struct odata_error_info *odata_error_find(const struct error *err);
 
-/* When and where an error happened: what its text ends with. */
+/* When and in which request an error happened: the end of its text. */
 struct odata_error_place {
     struct str request_id; /* a Guid */
     int64_t now;           /* ticks */
 };
 
 /*
- * Append {"odata.error":{"code":..,"message":{"lang":"en-US","value":".."}}}. An error with the metadata `operation_index`
- * begins its text with "<index>:".
+ * Append {"odata.error":{"code":..,"message":{"lang":"en-US","value":".."}}}. If an error has the metadata
+ * `operation_index`, its text begins with "<index>:".
  */
 void odata_error_write_json(const struct error *err, const struct odata_error_place *place, struct buf *out);
 
-/* Append the same as XML. */
+/* Append the error as XML. */
 void odata_error_write_xml(const struct error *err, const struct odata_error_place *place, struct buf *out);
 
 #endif

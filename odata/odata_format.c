@@ -28,7 +28,10 @@ const char *odata_format_content_type(enum odata_level level)
     return levels[level].content_type;
 }
 
-/* The level among the parameters of a media range; minimal if there is none. false: a level that does not exist. */
+/*
+ * Read the level of metadata from the parameters of a media range; minimal if it is missing. false: there is
+ * no such level.
+ */
 static bool read_level(struct str parameters, enum odata_level *out)
 {
     *out = ODATA_LEVEL_MINIMAL;
@@ -49,7 +52,7 @@ static bool read_level(struct str parameters, enum odata_level *out)
     return true;
 }
 
-/* Whether JSON fits the media range, and at which level. */
+/* Whether the media range allows JSON, and at which level. */
 static bool read_range(struct str range, enum odata_level *out)
 {
     struct str type = str_trim(str_take(&range, ';'), " \t");

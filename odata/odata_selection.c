@@ -28,7 +28,7 @@ static int compare_names(const void *left, const void *right)
     return str_compare(*a, *b);
 }
 
-/* Sort the names and drop those that are there twice. */
+/* Sort the names and remove repeated names. */
 static void order_names(struct odata_selection *selection)
 {
     size_t kept = 0;
@@ -49,7 +49,9 @@ static enum status add_name(struct str name, struct odata_selection *selection, 
         *system = true;
         return STATUS_OK;
     }
-    /* Entries of indexes have properties that begin with a dollar sign. */
+    /*
+     * A property of an index entry may begin with a dollar sign, which property_name_check does not accept.
+     */
     if (property_name_check(str_from(name, name.len > 0 && name.data[0] == '$'), &ignored) != STATUS_OK)
         return reason_set(
             err, REASON_INVALID_INPUT, "$select names %.*s, which no property can be called", STR_ARG(name));

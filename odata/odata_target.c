@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_target.c - see the header. The path is divided at its slashes before it is decoded, so an encoded slash is part of a
- * key, which may not hold one, and never divides anything.
+ * odata_target.c - see the header. The path is split at its slashes before it is decoded. So an encoded slash
+ * belongs to a key, where it is refused, and never splits the path.
  */
 #include "odata/odata_target.h"
 
@@ -21,7 +21,7 @@ static enum status refuse_syntax(struct error *err)
 
 static const struct option {
     const char *name;
-    size_t offset; /* of its member in struct odata_options */
+    size_t offset; /* offset of the option's member in struct odata_options */
 } known_options[] = {
     { "$filter", offsetof(struct odata_options, filter) },
     { "$select", offsetof(struct odata_options, select) },
@@ -86,7 +86,7 @@ _Static_assert(sizeof(struct odata_options) == ARRAY_LEN(known_options) * sizeof
 
 /* ---- the resource ---- */
 
-/* Read text in quotes, each quote within it doubled, from the front of the decoded text. */
+/* Take a quoted text off the front of the decoded text; a quote inside of it is doubled. */
 static bool take_literal(struct str *text, struct arena *arena, struct str *out)
 {
     struct buf value;
@@ -122,7 +122,7 @@ static void skip_spaces(struct str *text)
         *text = str_from(*text, 1);
 }
 
-/* Read PartitionKey='p' or RowKey='r', whichever comes. */
+/* Take PartitionKey='p' or RowKey='r', in either order. */
 static bool take_key(struct str *text, struct arena *arena, struct odata_target *out, int *seen)
 {
     bool is_partition;
@@ -160,7 +160,7 @@ static bool is_tables(struct str name)
     return str_equal_any_case(name, STR_LITERAL("Tables"));
 }
 
-/* rest: what stands behind the opening parenthesis. */
+/* Read the key or name in parentheses. rest: the text behind the opening parenthesis. */
 static enum status parse_parentheses(
     struct str name, struct str rest, struct arena *arena, struct odata_target *out, struct error *err)
 {
@@ -195,7 +195,7 @@ static enum status parse_resource(
 
 /* ---- the account ---- */
 
-/* <account>.table.<domain>, with or without a port. */
+/* Whether the host is <account>.table.<domain>, with or without a port. */
 static bool is_host_style(struct str host, struct str *account)
 {
     struct str rest = host;

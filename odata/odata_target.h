@@ -5,7 +5,7 @@
  *   /devstoreaccount1/Tables('Orders')                      the account in the path
  *   /Orders(PartitionKey='p',RowKey='O''Neil')?$select=A    the account in the host: <account>.table.<domain>
  *
- * Names and keys are decoded, and not checked yet: the reply to a wrong one depends on what is to be done.
+ * Names and keys are decoded but not checked: the reply to an invalid one depends on the action.
  */
 #ifndef ODATA_ODATA_TARGET_H
 #define ODATA_ODATA_TARGET_H
@@ -25,7 +25,10 @@ enum odata_resource {
     ODATA_RESOURCE_BATCH,    /* /$batch */
 };
 
-/* Options of the query string, decoded; empty: not given. Other parameters are passed over: signatures have theirs. */
+/*
+ * Options of the query string, decoded; empty: not given. Other parameters are ignored here: signatures have
+ * parameters of their own.
+ */
 struct odata_options {
     struct str filter, select, top, format; /* $filter and so on */
     struct str timeout, comp, restype;
@@ -33,21 +36,22 @@ struct odata_options {
 };
 
 struct odata_target {
-    struct str account; /* as the URL has it, without "-secondary" */
+    struct str account; /* the account of the URL, without "-secondary" */
     bool is_secondary;
-    bool is_path_style;   /* the account stands in the path */
-    struct str raw_path;  /* as it came, without the query string: what is signed */
-    struct str raw_query; /* behind the '?', as it came; empty: none */
+    bool is_path_style;   /* the path contains the account */
+    struct str raw_path;  /* as received, without the query string; signatures cover it */
+    struct str raw_query; /* behind the '?', as received; empty: none */
     enum odata_resource resource;
-    struct str table;          /* of TABLE, ENTITIES and ENTITY */
-    struct str partition, row; /* of ENTITY */
+    struct str table;          /* set for TABLE, ENTITIES and ENTITY */
+    struct str partition, row; /* set for ENTITY */
     struct odata_options options;
 };
 
 /*
- * Read the target of a request, "/path?query", and its Host header. Strings borrow from both, or are in the arena.
+ * Read the target of a request, "/path?query", and its Host header. The strings borrow from both, or are in
+ * the arena.
  *
- * STATUS_INVALID        INVALID_INPUT: not percent-encoded, not UTF-8, no such form, an option given twice
+ * STATUS_INVALID        INVALID_INPUT: not percent-encoded, not UTF-8, none of these forms, or an option given twice
  * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED: $orderby, $skip, $count, $inlinecount, $expand, $search
  */
 MUST_USE enum status odata_target_parse(

@@ -7,7 +7,7 @@
 #include "base/digits.h"
 #include "domain/text.h"
 
-/* Decode one byte, and return how many characters it takes; 0: it is malformed. */
+/* Decode one byte. Returns the number of characters that it takes; 0: malformed. */
 static size_t decode_byte(struct str text, size_t at, enum odata_uri_part part, char *out)
 {
     if (text.data[at] == '%')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * async.c - see the header. Timers are set by the thread that waits for the queue, so the time of the first one is the
- * timeout of that wait, and nothing has to wake the thread.
+ * async.c - see the header. Only the thread that waits for the queue sets timers. The time of the first timer
+ * is the timeout of that wait, so nothing has to wake the thread.
  */
 #include "rpc/async.h"
 
@@ -18,11 +18,11 @@ struct async_call {
     struct arena arena;
     rpc_async_fn *ended;
     void *context;
-    struct async_call *next, **link; /* among the open calls */
+    struct async_call *next, **link; /* links of the list of open calls */
 };
 
 struct async_timer {
-    struct async_timer *next; /* sorted by time */
+    struct async_timer *next; /* the list is sorted by time */
     gpr_timespec time;
     rpc_async_timer_fn *run;
     void *context;
@@ -31,8 +31,8 @@ struct async_timer {
 struct rpc_async {
     struct rpc_channel *channel;
     grpc_completion_queue *queue;
-    struct async_timer *timers; /* of the stepping thread */
-    pthread_mutex_t lock;       /* guards what follows */
+    struct async_timer *timers; /* used by the thread of rpc_async_step alone */
+    pthread_mutex_t lock;       /* guards the members below */
     struct async_call *calls;
     bool is_stopping;
 };
@@ -88,7 +88,10 @@ void rpc_async_call(
     pthread_mutex_lock(&async->lock);
     list_call(async, call);
     pthread_mutex_unlock(&async->lock);
-    /* The operations are the right ones and the queue is open: a batch that fails to start is our own defect. */
+    /*
+     * The operations are valid and the queue is open, so a batch that fails to start is a defect of this
+     * program.
+     */
     if (!channel_call_start(&call->stream, request->message, &call->received, call))
         abort();
 }
@@ -133,7 +136,7 @@ static void run_first_timer(struct rpc_async *async)
 
 /* ---- the driving thread ---- */
 
-/* When stopping, timers run at once. */
+/* While the object stops, a timer runs at once: its time does not matter. */
 static gpr_timespec next_time(struct rpc_async *async)
 {
     bool is_stopping;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.c - see the header. Small messages come in one slice and are not copied.
+ * bytes.c - see the header. A small message arrives in one slice and is not copied.
  *
- * A compressed message is inflated into a buffer that doubles and never exceeds the bound, so that a small message
- * costs no more than what it may become.
+ * A compressed message is inflated into a buffer that doubles and never exceeds the bound. So a small message
+ * takes no more memory than its inflated form.
  */
 #include "rpc/bytes.h"
 
@@ -38,7 +38,7 @@ struct str bytes_view(struct bytes *bytes)
     return bytes_of_slice(&bytes->joined);
 }
 
-/* Inflate all of in into *out, which grows to at most max_bytes + 1. */
+/* Inflate all of `in` into *out, which grows to at most max_bytes + 1. */
 static enum bytes_opened inflate_all(z_stream *stream, size_t max_bytes, Bytef **out)
 {
     size_t room = 0;
@@ -58,7 +58,7 @@ static enum bytes_opened inflate_all(z_stream *stream, size_t max_bytes, Bytef *
         stream->avail_out = (uInt)(room - stream->total_out);
         result = inflate(stream, Z_NO_FLUSH);
         if (result == Z_OK && stream->avail_in == 0 && stream->avail_out > 0)
-            return BYTES_DAMAGED; /* it was cut short */
+            return BYTES_DAMAGED; /* the compressed stream is cut short */
         if (result == Z_BUF_ERROR && stream->avail_out > 0)
             return BYTES_DAMAGED;
     }

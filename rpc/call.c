@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.c - the state machine of a call, and the events that its handler gets. call_parts.h lists the other parts.
+ * call.c - the state machine of a call, and the events that its handler gets. call_parts.h lists the other
+ * parts.
  *
  *             arrived                rpc_call_finish, rpc_call_reply             last batch done
  *   ARMED --------------> OPEN --------------------------> FINISHING -----------------> ended, freed
@@ -8,15 +9,18 @@
  *     | server stops      |  |                              a send is in flight)
  *     '----> freed        '--' read, sent, cancelled
  *
- * CLOSE completes when the stream is over, for whatever reason: that is how a cancellation, a passed
- * deadline or a lost connection shows while a handler works. It is started when the call arrives; for calls of
- * one message only after that has come and the queue is drained: until then the read would fail, and afterwards most
- * have been answered, and CLOSE has gone with the answer, which saves a batch and an event of each.
+ * The batch CLOSE completes when the stream is over, for any reason. So its completion reports a
+ * cancellation, a passed deadline or a lost connection while a handler works. A call of several messages
+ * starts CLOSE when the call arrives. A call of one message starts CLOSE only after the message has arrived
+ * and the queue is drained: before the message, a failed read reports the same event; and most calls are
+ * answered before the queue is drained, so CLOSE is part of their answer's batch, which saves one batch and
+ * one event per call.
  *
- * Events of one call never overlap: a completed batch only records its event, and one thread at a time delivers
- * events to the handler (`delivering`). No lock is held while a handler or the core runs, so a handler may call back.
- * The thread that delivers the last event frees the call, once the handler has called rpc_call_finish and no batch is
- * in flight. So a function that has started a batch must not touch the call afterwards.
+ * Events of one call never overlap: a completed batch only records its event, and one thread at a time
+ * delivers events to the handler (`delivering`). No lock is held while a handler or the core runs, so a
+ * handler may call back. The thread that delivers the last event frees the call, once the handler has called
+ * rpc_call_finish and no batch is in flight. So a function that has started a batch must not touch the call
+ * afterwards.
  */
 #include "rpc/call.h"
 
@@ -115,7 +119,7 @@ static void note_cancelled(struct core_call *call)
         call->pending = EVENT_CANCELLED;
 }
 
-/* The next event for the handler, or 0. A handler that has finished its call gets no more events. */
+/* The next event for the handler, or 0. If the handler has finished its call, it gets no more events. */
 static unsigned next_event(struct core_call *call)
 {
     unsigned event = call->pending & (~call->pending + 1);
@@ -131,7 +135,10 @@ static void refuse_call(struct core_call *call, int code, const char *why)
     call_end(call, code, str_of(why), STR_EMPTY);
 }
 
-/* Inflating takes processor time: the handler is asked first, and told afterwards. false: it has finished the call. */
+/*
+ * Inflating takes processor time, so the handler is asked before, and gets the number of inflated bytes
+ * afterwards. false: the handler has finished the call.
+ */
 static bool open_message(struct core_call *call, enum bytes_opened *out)
 {
     const struct rpc_events *events = &call->host->events;
@@ -204,9 +211,11 @@ static void end_call(struct core_call *call)
 }
 
 /*
- * Deliver all pending events to the handler, unless another thread does. Enter with the lock held. true: a message was
- * among them, so that this thread, and not the one that read the message, has to tell the owner when it has drained
- * the queue.
+ * Deliver all pending events to the handler, unless another thread is delivering. Enter with the lock held;
+ * the function releases the lock.
+ *
+ * true: the events included a message. Then this thread must call the owner's `drained` once its queue is
+ * drained, even if another thread has read the message.
  */
 static bool deliver(struct core_call *call)
 {
@@ -261,7 +270,7 @@ static void begin_call(struct core_call *call)
         rpc_call_read(&call->base);
 }
 
-/* A call has come. Its first events are told here, before any completion can be: batches just note. */
+/* A call has arrived. `delivering` is set, so a batch that completes meanwhile only records its event. */
 static bool arrived(struct core_call *call)
 {
     call_arm(call->host, call->slot);
@@ -285,7 +294,10 @@ static bool arrived(struct core_call *call)
     return deliver(call);
 }
 
-/* Without a message the client has sent everything, or has gone: a broken stream must not count as complete. */
+/*
+ * If a read ends without a message, the client has sent everything, or the stream is broken. A broken stream
+ * must not count as complete.
+ */
 static void read_done(struct core_call *call, bool ok)
 {
     if (!call->message.buffer && (!ok || grpc_call_failed_before_recv_message(call->core)))
@@ -294,7 +306,10 @@ static void read_done(struct core_call *call, bool ok)
         call->pending |= call->message.buffer ? EVENT_MESSAGE : EVENT_HALF_CLOSED;
 }
 
-/* The one message of a call has come: most calls are answered before it matters whether the client has gone. */
+/*
+ * The only message of a call has arrived. CLOSE is started later, by call_settle: most calls are answered
+ * before then.
+ */
 static void watch_close_later(struct core_call *call, struct call_list *fresh)
 {
     if (!call_takes_one_message(call->slot->method) || !(call->pending & EVENT_MESSAGE))
@@ -322,7 +337,10 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
         call_free(call);
         return false;
     }
-    /* This call may be among them: its flight is over only afterwards. */
+    /*
+     * call_send_answers may finish this call too, so the bit of BATCH_POST must stay set until it has
+     * returned.
+     */
     if (batch == BATCH_POST)
         call_send_answers(call->host);
     pthread_mutex_lock(&call->lock);

@@ -2,7 +2,7 @@
 /*
  * call.h - the call machine, as the server sees it. Internal to rpc/.
  *
- * The server arms calls and hands over every event of its queue; the machine does the rest.
+ * The server arms calls and passes every event of its queue to the machine, which does the rest.
  */
 #ifndef RPC_CALL_H
 #define RPC_CALL_H
@@ -21,47 +21,55 @@ struct call_host {
     grpc_completion_queue *queue;
     struct rpc_events events;
     void *context;
-    atomic_int open;  /* calls that have begun before `stopping` and not ended */
-    atomic_int alive; /* these, and the armed ones */
+    atomic_int open;  /* calls that began before `stopping` was set and have not ended */
+    atomic_int alive; /* the same and the armed calls */
     pthread_mutex_t lock;
     atomic_bool stopping;
-    pthread_cond_t changed;               /* alive or open became 0, or shut_down true */
-    _Atomic(struct core_call *) answered; /* by other threads: for a queue thread to finish */
+    /* signalled when alive or open becomes 0, or shut_down becomes true */
+    pthread_cond_t changed;
+    /* calls that other threads have answered, for a queue thread to finish */
+    _Atomic(struct core_call *) answered;
     struct door *door;
     int max_open_calls,
-        max_open_calls_per_connection; /* of methods that need no credential; 0: not bounded */
+        max_open_calls_per_connection; /* calls of methods that need no credential; 0: not bounded */
     atomic_int open_calls;
     atomic_uint_least64_t open_calls_refused;
-    bool shut_down; /* the server's own: the core has let go of all connections */
+    bool shut_down; /* the core has closed all connections; set by the server, not by calls */
 };
 
-/* A method as registered with the core; method NULL: the generic one, for everything unknown. */
+/*
+ * A method as registered with the core. method NULL: the generic method, which gets the calls of unknown
+ * methods.
+ */
 struct call_slot {
     const struct rpc_method *method;
     void *registered;
-    size_t receive_bytes; /* of a message, inflated */
+    size_t receive_bytes; /* bound of a message, after inflating */
 };
 
 /* Ask the core for one more call of this method. The slot must live as long as the server. */
 void call_arm(struct call_host *host, const struct call_slot *slot);
 
-/* Calls that got their one message since their thread last drained the queue. */
+/* Calls whose only message has arrived since their thread last drained the queue. */
 struct call_list {
     struct core_call *first;
 };
 
 /*
- * Handle one event of the queue, whose tag is not the server's own. Calls whose one message has come are put into
- * `fresh`, for call_settle. true: the handler may have got a message.
+ * Handle one event of the queue, unless its tag belongs to the server itself. A call whose only message has
+ * arrived is added to `fresh`, for call_settle. true: the handler may have got a message.
  */
 bool call_complete(void *tag, bool ok, struct call_list *fresh);
 
-/* When the queue is drained: from now on the calls that have not been answered notice when their client goes away. */
+/*
+ * Call it when the queue is drained. From then on, an unanswered call in the list notices when its client
+ * goes away.
+ */
 void call_settle(struct call_list *fresh);
 
 /*
- * Keep the answers of this thread, until call_post_answers hands them to a queue thread. The core lets one thread at a
- * time work on a connection; work for it from other threads takes a slower path inside the core.
+ * Keep the answers of this thread until call_post_answers passes them to a queue thread. The core lets one
+ * thread at a time work on a connection, and work from other threads takes a slower path in the core.
  */
 void call_keep_answers(void);
 void call_post_answers(void);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_answer.c - sends the last batch of a call: at once, or together with those of other calls.
+ * call_answer.c - sends the last batch of a call: at once, or together with the last batches of other calls.
  *
- * The core lets one thread at a time work on a connection, so other threads hand their answers to a queue
- * thread, all of them with one empty batch.
+ * The core lets one thread at a time work on a connection. So a thread that serves no queue passes its
+ * answers to a queue thread, all of them with one empty batch.
  */
 #include "rpc/call_parts.h"
 #include "rpc/coalesce.h"
 
-/* The calls that this thread has answered since call_keep_answers, all of one host. */
+/* The calls that this thread has answered since call_keep_answers; all belong to one host. */
 static _Thread_local struct {
     bool active;
     struct core_call *first;
@@ -22,7 +22,9 @@ void call_keep_answers(void)
     kept.last = &kept.first;
 }
 
-/* The call that carries the empty batch must stay until the batch has completed; the other calls may end at once. */
+/*
+ * The call whose empty batch is sent must stay until the batch has completed. The other calls may end before.
+ */
 void call_post_answers(void)
 {
     struct core_call *first = kept.first, *others;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_batch.c - starts batches of the core; the only file that does.
+ * call_batch.c - starts batches of the core; no other file does.
  *
- * A call has at most one batch of each kind in flight; the address of that kind's tag inside the call is the tag.
+ * A call has at most one batch of each kind in flight. Each kind has a tag inside the call; the tag's address
+ * is the batch's tag.
  */
 #include <assert.h>
 
@@ -23,7 +24,7 @@ void *call_fly(struct core_call *call, enum call_batch batch)
     return &call->tags[batch];
 }
 
-/* A caller that asks for gzip gets it, if its library accepts gzip. */
+/* If the caller asks for gzip and its library accepts gzip, the reply is compressed. */
 static grpc_op initial_metadata_op(const struct core_call *call)
 {
     grpc_op op = { .op = GRPC_OP_SEND_INITIAL_METADATA };

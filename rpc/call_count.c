@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_count.c - where a call is counted.
+ * call_count.c - counts a call at its connection and among the calls that need no credential.
  *
- * A call is looked up at the door only while some connection is unauthenticated, and if its method
- * needs no credential: calls of known callers cost nothing here while no other caller is connected.
+ * The connection of a call is looked up only if some connection is unauthenticated or the method needs no
+ * credential. So while only known callers are connected, their calls cost nothing here.
  */
 #include <grpc/support/alloc.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_handler.c - the functions of gRPC as a transport, which a handler calls on its call.
+ * call_handler.c - gRPC's implementation of the functions that a handler calls on its call (rpc/transport.h).
  */
 #include <assert.h>
 #include <grpc/support/alloc.h>
@@ -85,8 +85,9 @@ static void send_message(struct rpc_call *base, struct str message)
 }
 
 /*
- * A unary call has been answered: its request and what was made of it go at once. The call itself ends when its thread comes
- * to the event, behind the requests that arrived meanwhile, and they would wait in memory together. With the lock.
+ * Free the request of an answered unary call, and everything that was made from it, at once. The call itself
+ * ends later, when its thread comes to the event; without this, the requests of all calls in the queue would
+ * stay in memory until then. Enter with the lock held.
  */
 static void release_request(struct core_call *call)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.c - blocking calls: every call has a queue of its own and plucks its batches from it, as they
- * are started. A batch named LIFE, with the metadata of both sides and the status, lasts as long as the
- * call.
+ * channel.c - blocking calls. Every call has a queue of its own, starts a batch and plucks it from the queue.
+ * The batch LIFE lasts as long as the call: it has the metadata of both sides and the status.
  */
 #include "rpc/channel.h"
 
@@ -37,11 +36,14 @@ static grpc_channel *core_open(
     grpc_arg args[] = {
         integer_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
         integer_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
-        /* A call is sent once: the caller decides whether to repeat it. */
+        /* The core does not retry calls: the caller decides about that. */
         integer_arg(GRPC_ARG_ENABLE_RETRIES, 0),
-        /* Two channels are two connections. */
+        /* Two channels never share a connection. */
         integer_arg(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1),
-        /* Detect a dead connection while a call is open; the server allows more frequent pings. */
+        /*
+         * Detect a dead connection while a call is open. The server accepts pings that are more frequent than
+         * these.
+         */
         integer_arg(GRPC_ARG_KEEPALIVE_TIME_MS,
             options->keepalive_ms > 0 ? options->keepalive_ms : KEEPALIVE_TIME_MS),
         integer_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
@@ -179,7 +181,7 @@ static void stream_cleanup(struct rpc_stream *stream)
     grpc_completion_queue_destroy(stream->queue);
 }
 
-/* The operations of LIFE; its tag is the stream itself. */
+/* The operations of LIFE. The tag of LIFE is the address of the stream. */
 static size_t life_ops(struct rpc_stream *stream, grpc_op ops[static 3])
 {
     ops[0] = (grpc_op){ .op = GRPC_OP_SEND_INITIAL_METADATA,
@@ -199,7 +201,7 @@ static bool start(struct rpc_stream *stream, const grpc_op *ops, size_t count, v
     return grpc_call_start_batch(stream->core, ops, count, tag, NULL) == GRPC_CALL_OK;
 }
 
-/* The whole of a unary call as one batch; the message is copied. */
+/* Start a whole unary call as one batch. The message is copied. */
 bool channel_call_start(struct rpc_stream *stream, struct str message, struct bytes *received, void *tag)
 {
     grpc_byte_buffer *sent = bytes_copy(message);
@@ -318,7 +320,7 @@ bool rpc_stream_receive(struct rpc_stream *stream, struct arena *arena, struct s
     struct bytes received = { 0 };
     bool is_message;
 
-    /* Also after a failed send: messages that the server sent before it ended the stream can still be read. */
+    /* Try to read even after a failed send: the server may have sent messages before it ended the stream. */
     is_message = run(
         stream, (grpc_op){ .op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &received.buffer });
     is_message = is_message && received.buffer;

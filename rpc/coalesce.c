@@ -36,7 +36,10 @@ static _Thread_local bool serves_queue;
 
 enum {
     MAX_SOCKETS = 32,
-    /* Replies that leave together: a caller with many open calls works on the first ones while the last are made. */
+    /*
+     * Only so many replies are held together: a caller with many open calls works on the first replies while
+     * the last ones are made.
+     */
     MAX_HELD_REPLIES = 8,
 };
 
@@ -49,7 +52,7 @@ static _Thread_local struct {
     } sockets[MAX_SOCKETS];
 } held;
 
-/* NULL: MAX_SOCKETS others are held already. */
+/* NULL: this thread already holds the bytes of MAX_SOCKETS sockets. */
 static struct held_socket *remember_socket(int socket)
 {
     for (int i = 0; i < held.count; i++)

@@ -7,7 +7,10 @@
 
 enum { RPC_CODES = 17 };
 
-/* 14 is "UNAVAILABLE"; a number that is none is "UNKNOWN", as the protocol has it. */
+/*
+ * The name of a code: 14 is "UNAVAILABLE". A number that is no code is "UNKNOWN", as the gRPC protocol
+ * requires.
+ */
 const char *rpc_code_name(int code);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core_log.c - see the header. GRPC_VERBOSITY still says what the core says at all: errors, when it is not set.
+ * core_log.c - see the header. GRPC_VERBOSITY still selects what the core logs: only errors, if it is not
+ * set.
  */
 #include "rpc/core_log.h"
 

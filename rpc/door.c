@@ -2,10 +2,10 @@
 /*
  * door.c - see the header.
  *
- * One lock guards all connections of all doors: it is taken when a connection comes, goes, or is hung up on, and for
- * calls only while some connection is unauthenticated. What a connection sends is looked at without a lock, since one
- * thread at a time reads from it. A connection is found by its socket until that is closed, and stays in memory as long
- * as a call points to it.
+ * One lock guards all connections of all doors. It is taken when a connection opens, closes or is hung up on,
+ * and for a call only while some connection is unauthenticated. The bytes of a connection are read without
+ * the lock, because one thread at a time reads from a connection. The table finds a connection by its socket
+ * until the socket is closed; the memory of a connection is freed when no call points to it any more.
  */
 #include "rpc/door.h"
 
@@ -28,8 +28,11 @@
 enum {
     MAX_SOCKETS = 1 << 20,
     MAX_LISTENERS = 16,
-    MAX_UNAUTHENTICATED_CALLS = 256, /* open at once on one connection */
-    /* An address is refused for this long, doubled each time it is hung up on again within a minute. */
+    MAX_UNAUTHENTICATED_CALLS = 256, /* open on one connection at the same time */
+    /*
+     * An address that was hung up on is refused for this long. The time doubles with each further hang-up
+     * within FORGIVEN_US.
+     */
     RETURN_US = 1000000,
     MAX_RETURN_DOUBLINGS = 4,
     FORGIVEN_US = 60000000,
@@ -39,12 +42,14 @@ enum {
 struct door {
     struct door_options options;
     struct door_table table;
-    int spare; /* a descriptor kept for the moment when there is none left; -1: none */
+    /* a descriptor that is given up to accept and close a connection when no other is left; -1: none */
+    int spare;
     pthread_t watcher;
-    pthread_cond_t changed; /* a connection has come, or `closing` */
-    bool closing;           /* for the watcher */
-    bool is_closed;         /* only its connections still refer to it */
-    int stuck_listener;     /* connections wait on it, and there was no descriptor; -1: none */
+    pthread_cond_t changed; /* signalled when a connection has opened, or `closing` is set */
+    bool closing;           /* tells the watcher to end */
+    bool is_closed;         /* the door is closed, and is freed when its last connection is */
+    /* connections wait on this listener, because there was no descriptor for them; -1: none */
+    int stuck_listener;
     atomic_int unauthenticated;
     atomic_uint_least64_t reasons[DOOR_REASONS];
 };
@@ -64,7 +69,10 @@ static void count_reason(struct door *door, enum door_reason reason)
     atomic_fetch_add_explicit(&door->reasons[reason], 1, memory_order_relaxed);
 }
 
-/* After a hang-up its address may not connect at once, unless it also has connections of callers with a credential. */
+/*
+ * Refuse new connections from the address of a connection that was hung up on, unless a caller with a
+ * credential is also connected from it.
+ */
 static void bar_address(struct door *door, struct door_connection *connection, enum door_reason reason)
 {
     struct door_barred *barred = door_table_barred(&door->table, &connection->address);
@@ -81,7 +89,10 @@ static void bar_address(struct door *door, struct door_connection *connection, e
         barred->doublings++;
 }
 
-/* The core sees an error when it next reads, and closes the socket. Nothing that waits to be sent is sent. */
+/*
+ * Shut the socket down. The core sees an error at its next read, and closes the socket. Bytes that wait to be
+ * sent are dropped.
+ */
 static void hang_up(struct door_connection *connection, enum door_reason reason)
 {
     const struct linger at_once = { .l_onoff = 1 };
@@ -165,7 +176,10 @@ struct door *door_open(const struct door_options *options)
     return door;
 }
 
-/* The core may close the last sockets a little later than its server. */
+/*
+ * Free the door once its last connection is gone: the core may close the last sockets a little later than its
+ * server.
+ */
 static void free_if_unused(struct door *door)
 {
     if (!door->is_closed || door->table.count > 0)
@@ -273,7 +287,7 @@ void door_age(struct door *door)
 
 /* ---- connections come ---- */
 
-/* Make room, or say why not; the lock is held. */
+/* Make room for a connection from this address, or return the reason to refuse it. The lock is held. */
 static enum door_reason find_room(struct door *door, const struct door_address *address)
 {
     const struct door_options *options = &door->options;
@@ -289,7 +303,10 @@ static enum door_reason find_room(struct door *door, const struct door_address *
         if (!door->table.oldest)
             return DOOR_FULL;
         hang_up(door->table.oldest, DOOR_ROOM);
-        /* It leaves the list now, so that the next one makes room for the next; the core closes it soon. */
+        /*
+         * Take the connection off the list now, since the core closes it only a little later; otherwise the
+         * next arrival would choose it again.
+         */
         door_table_set_aside(&door->table, door->table.oldest);
     }
     return DOOR_NONE;
@@ -346,7 +363,7 @@ bool door_turn_away(struct door *door, int listener)
     return socket >= 0;
 }
 
-/* ---- and go ---- */
+/* ---- connections go ---- */
 
 struct door_connection *door_of_socket(int socket)
 {
@@ -373,7 +390,7 @@ void door_forget(struct door_connection *connection)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- what they send ---- */
+/* ---- bytes of a connection ---- */
 
 bool door_is_tls(const struct door_connection *connection)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * door_rules.c - see the header. An allowance is one number: when it will be whole again (GCRA).
+ * door_rules.c - see the header. The state of an allowance is one number: the time at which it will be whole
+ * again (GCRA).
  */
 #include "rpc/door_rules.h"
 
@@ -16,9 +17,10 @@ struct allowance {
 };
 
 /*
- * Unauthenticated: 256 calls at once cover a caller's first burst (the server allows that many streams), with a body of
- * 32 KiB each; 50 a second are more than probes make. Authenticated: callers reset streams whose deadline has passed,
- * and ping.
+ * While a connection is unauthenticated: 256 streams at once cover a caller's first burst (the server allows
+ * 256 streams per connection), each with a body of 32 KiB; 50 streams a second are more than probes open.
+ * Once it is authenticated, only resets and other frames are bounded: callers reset streams whose deadline
+ * has passed, and send pings.
  */
 static const struct allowance allowances[2][ALLOWANCES] = {
     {

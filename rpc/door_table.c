@@ -44,7 +44,10 @@ void door_address_read(const struct sockaddr *address, struct door_address *out)
     }
 }
 
-/* The host between the scheme and the port: without brackets, which may be %5B and %5D, and without a zone. */
+/*
+ * Copy the host, which stands between the scheme and the port, without brackets (also written %5B and %5D)
+ * and without an IPv6 zone.
+ */
 static bool copy_host(struct str peer, size_t from, size_t to, char out[NAME_BYTES])
 {
     size_t length = 0;
@@ -263,7 +266,7 @@ struct door_barred *door_table_barred(struct door_table *table, const struct doo
     return &table->barred[hash_host(address) % DOOR_TABLE_BARRED];
 }
 
-/* What is hung up on already counts for nothing. */
+/* A connection that was hung up on costs nothing any more. */
 static uint64_t cost_of(const struct door_connection *connection)
 {
     if (atomic_load(&connection->hung_up))

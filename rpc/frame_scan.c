@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_scan.c - see the header. A head may arrive in pieces; a payload is a number that counts down.
+ * frame_scan.c - see the header. The nine bytes of a frame's head may arrive in pieces; of a payload only the
+ * number of outstanding bytes is kept.
  */
 #include "rpc/frame_scan.h"
 

@@ -2,10 +2,10 @@
 /*
  * server.c - the completion queue, its threads, arming and stopping.
  *
- * One queue for all threads, not one each: a connection belongs to one queue, so that with a queue per
- * thread a busy connection would keep one thread busy while the others sleep. Two threads on one queue
- * answered h2load's 64 streams on one connection 1.3 times as fast as one thread, and 8 connections with 8
- * streams each 1.5 times.
+ * All threads share one queue. A connection belongs to one queue, so with a queue per thread a busy
+ * connection would keep one thread busy while the other threads sleep. Two threads on one queue answered
+ * h2load's 64 streams on one connection 1.3 times as fast as one thread did, and 8 connections with 8 streams
+ * each 1.5 times as fast.
  */
 #include "rpc/server.h"
 
@@ -33,50 +33,57 @@
 enum {
     THREADS_MAX = 64,
     /*
-     * Calls of one method that wait armed; a larger burst waits in the core until these are taken. Debian's core looks
-     * through all outstanding tags, armed calls included, for each that completes: with 32 per method that was a third
-     * of its instructions per call.
+     * The number of armed calls per method. A larger burst waits in the core until these are taken. Debian's
+     * core looks through all outstanding tags, armed calls included, for each tag that completes: with 32
+     * armed calls per method the search was a third of its instructions per call.
      */
     ARMED_CALLS = 4,
     ARMED_UNKNOWN_CALLS = 2,
-    /* Empty polls before the queue counts as drained: one poll serves one connection, so the first empty
-     * one says little, and each further one lets a batch grow. One is enough if the caller was alone the last time
-     * too: no other caller sends more, and this one waits for its answer. */
+    /*
+     * The number of empty polls in a row after which the queue counts as drained. One poll serves one
+     * connection, so the first empty poll says little about the others, and each further poll lets a batch
+     * grow. If only one call was there, this time and the last, one empty poll is enough: no other caller is
+     * sending.
+     */
     GRACE_POLLS = 3,
     GRACE_POLLS_ALONE = 1,
-    /* Events after which `drained` is called even though more are there: a batch must not starve. */
+    /*
+     * After so many events `drained` is called even if more events are there, so that a batch is not delayed
+     * for long.
+     */
     DRAIN_EVENTS_MAX = 256,
     CLOSING_EVENTS_MAX = 1024,
     PEER_PING_INTERVAL_MS = 9000,
     KEEPALIVE_TIME_MS = 60000,
     KEEPALIVE_TIMEOUT_MS = 20000,
-    REFUSING_MS = 300, /* so long calls are refused one by one, for the open ones to end, before GOAWAY */
+    /* before GOAWAY is sent, open calls have so long to end; new calls are refused one by one */
+    REFUSING_MS = 300,
     DRAIN_STEP_MS = 20,
-    IDLE_MS = 200, /* without an open call, until GOAWAY has had its chance */
-    /* Metadata beyond this end the call; beyond FRAME_SCAN_MAX_HEADER_BYTES, the connection. */
+    IDLE_MS = 200, /* without an open call for so long, GOAWAY has reached the clients */
+    /* Larger metadata ends the call; metadata larger than FRAME_SCAN_MAX_HEADER_BYTES ends the connection. */
     METADATA_BYTES = 16 * 1024,
-    HANDSHAKE_MS = 20000, /* TLS and the first SETTINGS */
+    HANDSHAKE_MS = 20000, /* bound of the TLS handshake and the first SETTINGS frame */
     US_PER_MS = 1000,
 };
 
 struct rpc_server {
     struct call_host host;
-    struct call_slot *slots; /* one per method, and the generic one */
+    struct call_slot *slots; /* one per method, and one for unknown methods */
     size_t slot_count;
     pthread_t threads[THREADS_MAX];
     int thread_count;
     int port;
     struct tls_files *tls; /* NULL: plain text */
     struct door *door;
-    int resting; /* threads that do not read; under host.lock, like what follows */
-    bool closed; /* the core takes no more calls */
+    int resting; /* the number of parked threads; host.lock guards this and the members below */
+    bool closed; /* the core accepts no more calls */
 };
 
 /* ---- the queue ---- */
 
 static bool handle(struct rpc_server *server, grpc_event event, struct call_list *fresh);
 
-/* Take what has arrived; true: a handler may have got a message. */
+/* Handle the events that have arrived. true: a handler may have got a message. */
 static bool take_arrived(struct rpc_server *server, struct call_list *fresh)
 {
     bool fed = false;
@@ -93,10 +100,11 @@ static bool take_arrived(struct rpc_server *server, struct call_list *fresh)
 }
 
 /*
- * Stop taking calls. Once it shuts down, the core answers every call that it reads with CANCELLED, which callers take
- * for their own cancellation. So no thread reads meanwhile: every thread comes here, and the last one takes the events
- * that have arrived, shuts down and, unless calls are open, closes the connections. The last GOAWAY says which streams
- * were not begun, and clients send those to another server.
+ * Stop accepting calls. Once the core shuts down, it answers every call that it reads with CANCELLED, which
+ * callers mistake for their own cancellation. So no thread may read during the shutdown: every thread parks
+ * here, and the last thread handles the events that have arrived, shuts the core down and, if no call is
+ * open, closes the connections. The last GOAWAY says which streams were not begun; clients send those to
+ * another server.
  */
 static bool come_to_rest(struct rpc_server *server, struct call_list *fresh)
 {
@@ -136,8 +144,10 @@ static bool handle(struct rpc_server *server, grpc_event event, struct call_list
 }
 
 /*
- * Handle what is there after a first message, until a few polls in a row find nothing; then tell the owner.
- * *alone: nothing came beside the first message, this time and, on entry, the last.
+ * Handle the events that are there after a first message, until several polls in a row find nothing. Then
+ * call the owner's `drained`.
+ *
+ * *alone  on entry: the previous drain found nothing beside its first message; on return: the same of this drain
  */
 static void drain(struct rpc_server *server, struct call_list *fresh, bool *alone)
 {
@@ -180,7 +190,8 @@ static void *serve(void *argument)
         if (handle(server, event, &fresh) && server->host.events.drained)
             drain(server, &fresh, &alone);
         else
-            call_settle(&fresh); /* what another thread tells the handler, this one has read */
+            /* this thread has read the messages of these calls, though another thread may tell the handler */
+            call_settle(&fresh);
     }
 }
 
@@ -200,13 +211,18 @@ static grpc_server *core_new(const struct rpc_options *options)
         integer_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, streams),
         integer_arg(GRPC_ARG_MAX_METADATA_SIZE, METADATA_BYTES),
         integer_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
-        /* The core would inflate a message before it looks at its size; bytes_inflate looks while it inflates. */
+        /* The core would inflate a message before it checks the size; bytes_open checks while it inflates. */
         integer_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
-        /* A second server on a busy port must fail, not take half of the connections. */
+        /*
+         * A second server on a busy port must fail; by default it would share the connections of the first.
+         */
         integer_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
-        /* Watches are long and quiet, and so are idle channels behind load balancers. The core would hang
-         * up on clients that ping more often than every five minutes, or without calls; allow every ten
-         * seconds (a second less here, since pings jitter), and find out about dead clients ourselves. */
+        /*
+         * Watches are long and quiet, and so are idle channels behind load balancers. By default the core
+         * hangs up on clients that ping more often than every five minutes, or without open calls. Allow a
+         * ping every ten seconds (the value is one second less, because pings jitter), and detect dead
+         * clients by the server's own pings.
+         */
         integer_arg(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PEER_PING_INTERVAL_MS),
         integer_arg(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
         integer_arg(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_TIME_MS),
@@ -219,8 +235,8 @@ static grpc_server *core_new(const struct rpc_options *options)
 }
 
 /*
- * Whether a program listens on this Unix socket. The core removes a socket that is in its way, which is
- * right for one that a crash has left behind, and would silently take the clients of a living server.
+ * Whether a program listens on this Unix socket. The core removes an existing socket file. That is right for
+ * a file that a crash has left behind, but would silently take the clients of a running server.
  */
 static bool unix_socket_is_busy(const char *listen_address)
 {
@@ -230,7 +246,7 @@ static bool unix_socket_is_busy(const char *listen_address)
     int fd;
 
     if (length >= sizeof(address.sun_path))
-        return false; /* the core refuses it */
+        return false; /* the path is too long: the core refuses it */
     memcpy(address.sun_path, listen_address + strlen("unix:"), length);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
@@ -446,8 +462,8 @@ static bool wait_for(struct call_host *host, bool (*is_over)(const struct call_h
 }
 
 /*
- * Wait for the end of all calls. Clients have been sent GOAWAY; one that is idle may take seconds to hang up, and
- * without an open call there is nothing to wait for: a little later its connection is closed.
+ * Wait for the end of all calls. Clients have been sent GOAWAY. An idle client may take seconds to hang up.
+ * If no call has been open for IDLE_MS, there is nothing to wait for, and the connections are closed.
  */
 static bool wait_drained(struct call_host *host, int64_t grace_ms)
 {
@@ -462,8 +478,8 @@ static bool wait_drained(struct call_host *host, int64_t grace_ms)
 }
 
 /*
- * Wake every thread once, by empty batches of a call to nowhere. A parked thread polls no more, so each thread gets
- * exactly one event.
+ * Wake every thread once, by empty batches of a call to no server. A parked thread does not poll any more, so
+ * each thread gets exactly one event.
  */
 static void close_to_new_calls(struct rpc_server *server)
 {
@@ -491,7 +507,7 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
     struct call_host *host = &server->host;
 
     if (server->thread_count == 0 && start_threads(server, 1, NULL) != STATUS_OK)
-        abort(); /* otherwise the stop would never end */
+        abort(); /* without a thread the stop would never end */
     atomic_store(&host->stopping, true);
     (void)wait_for(host, has_no_open_calls, grace_ms < REFUSING_MS ? grace_ms : REFUSING_MS);
     close_to_new_calls(server);
@@ -499,7 +515,7 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
         grpc_server_cancel_all_calls(host->core);
         wait_empty(host);
     }
-    /* Nothing can be started any more: all calls are gone, and with them all that could use the queue. */
+    /* Nothing can be started any more: all calls are gone, and only calls use the queue. */
     grpc_completion_queue_shutdown(host->queue);
     for (int i = 0; i < server->thread_count; i++)
         pthread_join(server->threads[i], NULL);

@@ -2,9 +2,10 @@
 /*
  * socket_calls.c - this program's own accept4, listen, recvmsg, close and SSL_read: see door.h.
  *
- * The core calls them as it would call the C library's and OpenSSL's; sockets that no door knows are passed on. With
- * TLS the core hands what it has read to OpenSSL in the same thread, one connection after the other, so the socket that
- * a thread has read from last is the one whose bytes its next SSL_read yields; it is noted with the session once.
+ * The core calls these functions as it would call those of the C library and OpenSSL. If no door knows the
+ * socket, the original is called. With TLS the core passes the bytes of one connection at a time to OpenSSL,
+ * in the thread that has read them. So the socket from which a thread has read last is the one whose bytes
+ * the thread's next SSL_read returns; the SSL session stores this connection once.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,8 +37,8 @@ static bool is_short_of_files(int error)
 }
 
 /*
- * The core takes every error but EAGAIN for the end of the listener, and calls again until it gets one, since it
- * learns only once that connections wait.
+ * The core takes every error but EAGAIN for the end of the listener. It is told only once that connections
+ * wait, and calls accept4 until it gets EAGAIN.
  */
 static int accept_through(
     struct door *door, int listener, struct sockaddr *address, socklen_t *size, int flags)
@@ -61,7 +62,7 @@ static int accept_through(
         } else if (errno == EAGAIN || errno == EBADF || errno == EINVAL || errno == ENOTSOCK) {
             return -1;
         }
-        /* Else it was about one connection, which is gone. */
+        /* Any other error concerned one connection, which is gone. */
     }
 }
 
@@ -123,8 +124,8 @@ typedef int ssl_read_fn(SSL *session, void *bytes, int size);
 
 static struct {
     pthread_once_t once;
-    ssl_read_fn *read; /* OpenSSL's own */
-    int index;         /* of the connection among a session's data */
+    ssl_read_fn *read; /* OpenSSL's own function */
+    int index;         /* of the connection in the extra data of an SSL session */
 } tls = { .once = PTHREAD_ONCE_INIT };
 
 static void find_tls(void)

@@ -16,7 +16,7 @@
 
 struct tls_files {
     struct pem_file certificate, key, client_ca;
-    bool handed; /* the core has had them once */
+    bool handed; /* the core has been given the files once */
 };
 
 /* ---- certificate and key ---- */
@@ -24,7 +24,7 @@ struct tls_files {
 static X509 *certificate_of(const char *pem)
 {
     BIO *bytes = BIO_new_mem_buf(pem, -1);
-    X509 *out = PEM_read_bio_X509(bytes, NULL, NULL, NULL); /* the first of a chain */
+    X509 *out = PEM_read_bio_X509(bytes, NULL, NULL, NULL); /* the first certificate of a chain */
 
     BIO_free(bytes);
     return out;
@@ -41,7 +41,7 @@ static EVP_PKEY *key_of(const char *pem)
     return out;
 }
 
-/* The core would refuse them too, but does not say why. */
+/* The core refuses a wrong pair too, but does not say why. */
 static enum status check_pair(
     const struct pem_file *certificate, const struct pem_file *key, struct error *err)
 {
@@ -87,12 +87,12 @@ static grpc_ssl_server_certificate_config *certificate_config(const struct tls_f
     const grpc_ssl_pem_key_cert_pair pair = { .private_key = files->key.text,
         .cert_chain = files->certificate.text };
 
-    /* The core insists on authorities, even where it asks callers for no certificate. */
+    /* The core requires authorities even if callers need no certificate. */
     return grpc_ssl_server_certificate_config_create(
         files->client_ca.path ? files->client_ca.text : files->certificate.text, &pair, 1);
 }
 
-/* Read all that has changed, or leave all as it is. */
+/* Read all files if one has changed. If one cannot be used, keep the previous contents of all. */
 static bool reload(struct tls_files *files)
 {
     const struct rpc_server_tls tls = { files->certificate.path, files->key.path, files->client_ca.path };
@@ -115,7 +115,7 @@ static bool reload(struct tls_files *files)
     return true;
 }
 
-/* The core asks before every handshake, one at a time. */
+/* The core calls this before every handshake; the calls do not overlap. */
 static grpc_ssl_certificate_config_reload_status fetch(
     void *context, grpc_ssl_server_certificate_config **config)
 {

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls.h - credentials from files in PEM. The functions are internal to rpc/.
+ * tls.h - TLS credentials from PEM files. The functions are internal to rpc/.
  *
- * A server looks at its files before every handshake and takes what has changed, so certificates are renewed
- * without a restart. What cannot be read, and a key that is not that of its certificate, leaves the ones before in
- * force, with a line in the log.
+ * A server checks its files before every handshake and uses the changed ones, so certificates are renewed
+ * without a restart. If a file cannot be read, or the key does not belong to the certificate, the previous
+ * contents stay in force and the log has a line.
  */
 #ifndef RPC_TLS_H
 #define RPC_TLS_H
 
 #include "base/error.h"
 
-/* Paths. */
+/* Paths of the server's PEM files. */
 struct rpc_server_tls {
-    const char *certificate; /* the chain, the server's own first */
+    const char *certificate; /* the chain; the server's own certificate is the first */
     const char *key;
-    const char *client_ca; /* callers must show a certificate one of these has signed; NULL: they need none */
+    /* callers must present a certificate that one of these authorities has signed; NULL: callers need none */
+    const char *client_ca;
 };
 
 struct rpc_client_tls {
-    const char *ca;          /* whose signature under the server's certificate is good */
-    const char *certificate; /* the caller's own; NULL: none, and key too */
+    const char *ca;          /* the authorities that may have signed the server's certificate */
+    const char *certificate; /* the caller's own certificate; NULL: none, and key is NULL too */
     const char *key;
 };
 
@@ -29,14 +30,15 @@ struct grpc_channel_credentials;
 struct tls_files;
 
 /*
- * STATUS_INVALID: a file cannot be read, or two do not fit each other; the message names them. *files must live
- * as long as the server, and go with tls_files_free.
+ * Load the server's credentials. *files must live as long as the server; free it with tls_files_free.
+ *
+ * STATUS_INVALID  a file cannot be read, or a key does not belong to its certificate; the message names the files
  */
 MUST_USE enum status tls_server_credentials(const struct rpc_server_tls *tls, struct tls_files **files,
     struct grpc_server_credentials **out, struct error *err);
 void tls_files_free(struct tls_files *files);
 
-/* The same for a channel, which reads its files once. */
+/* Load a channel's credentials. A channel reads its files once. Errors: as above. */
 MUST_USE enum status tls_channel_credentials(
     const struct rpc_client_tls *tls, struct grpc_channel_credentials **out, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.c - the functions that a handler calls on its call: those that every transport has in common, and the way to
- * the transport's own.
+ * transport.c - the functions that a handler calls on its call: those that are common to all transports, and
+ * those that call the function of the transport.
  */
 #include "rpc/transport.h"
 

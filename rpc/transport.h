@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.h - what a call came over: gRPC's core (call_parts.h), or another protocol, whose calls then run through the same
- * handlers. A transport begins its own structure of a call with struct rpc_call, fills that in before it tells the handler of
- * the call, and sends the events of rpc/server.h in the order that stands there.
+ * transport.h - how a call is transported: by gRPC's core (call_parts.h), or by another protocol whose calls
+ * run through the same handlers. A transport's structure of a call begins with struct rpc_call. The transport
+ * fills struct rpc_call in before the first event, and sends the events in the order that rpc/server.h
+ * defines.
  *
  * Handlers use the functions of rpc/server.h and none of these members.
  */
@@ -13,7 +14,7 @@
 
 #include "rpc/server.h"
 
-/* The functions of a transport; each does what the function rpc_call_... of its name says. */
+/* The functions of a transport. Each implements the function rpc_call_... of the same name. */
 struct rpc_transport {
     int64_t (*deadline_us)(const struct rpc_call *call);
     struct str (*peer)(struct rpc_call *call);
@@ -28,17 +29,20 @@ struct rpc_transport {
 /* The part of a call that all transports have. */
 struct rpc_call {
     const struct rpc_transport *transport;
-    const struct rpc_method *method; /* NULL: unknown; then the handler never sees the call */
-    void *context;                   /* of the server's owner */
-    void *state;                     /* the handler's */
+    const struct rpc_method *method; /* NULL: the method is unknown, and the handler never sees the call */
+    void *context;                   /* returned by rpc_call_context */
+    void *state;                     /* set by the handler */
     struct arena arena;
-    struct arena with_state; /* the arena as it was when the handler had its state */
+    struct arena with_state; /* the state of the arena at the moment when the handler set `state` */
     int64_t begun_us;
     int code;              /* set when the handler ends the call */
-    atomic_bool cancelled; /* the peer went away, or the deadline passed */
+    atomic_bool cancelled; /* the client went away, or the deadline passed */
 };
 
-/* Release what the handler has made since its state was set, if it has one: the handler is done with the call. */
+/*
+ * If the handler has set a state, free all memory that was allocated since then. The handler has finished
+ * with the call.
+ */
 void rpc_call_release(struct rpc_call *call);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_date.c - see the header. The names of days and months are those of RFC 1123, in no locale.
+ * http_date.c - see the header. The names of days and months are those of RFC 1123; no locale is used.
  */
 #include "odata/access/http_date.h"
 
@@ -11,7 +11,10 @@
 #include "domain/properties/datetime.h"
 #include "domain/ticks.h"
 
-/* A text of the form has a letter, a digit or the character itself in each place: here a, 0 and all others. */
+/*
+ * The form of a time: where FORM has the letter a, the text has a letter; where FORM has 0, a digit; all
+ * other characters stand as they are.
+ */
 #define FORM "aaa, 00 aaa 0000 00:00:00 GMT"
 
 enum { DAY_AT = 5, MONTH_AT = 8, YEAR_AT = 12, CLOCK_AT = 17, NAME_BYTES = 3 };
@@ -34,7 +37,7 @@ static bool has_form(struct str text)
     return true;
 }
 
-/* From 1; 0: there is no such month. */
+/* The number of the month, from 1; 0: there is no such month. */
 static int month_of(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(months); i++)

@@ -10,7 +10,9 @@
 #include "odata/access/shared_access_signature.h"
 #include "odata/access/shared_key.h"
 
-/* Take the scheme's name and the spaces behind it; false: the header has another scheme. */
+/*
+ * Take the name of the scheme and the spaces behind it off the header. false: the header has another scheme.
+ */
 static bool take_scheme(struct str *header, const char *scheme)
 {
     size_t len = strlen(scheme);
@@ -24,8 +26,8 @@ static bool take_scheme(struct str *header, const char *scheme)
 }
 
 /*
- * What was signed and by which account, with the signature: a text that another request, or another credential, cannot have.
- * Tokens of ours begin with their prefix, and no name of an account has a dot.
+ * A text that identifies the credential: the account, the signature and the signed text. It cannot be equal
+ * to one of our own tokens: these begin with a word and a dot, and an account's name has no dot.
  */
 static struct str text_of(const struct credential *credential, struct arena *arena)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared_access_signature.c - see the header. The signed text is lines, and no value has a line feed, so the signed bytes
- * can be read in one way only.
+ * shared_access_signature.c - see the header. The signed text is lines, and no value contains a line feed, so
+ * the signed bytes can be read in one way only.
  */
 #include "odata/access/shared_access_signature.h"
 
@@ -13,11 +13,12 @@
 #include "domain/ticks.h"
 #include "odata/odata_uri.h"
 
-/* Bounds of what sv may be: dates, compared as text. */
+/* The allowed range of sv. Versions are dates, compared as text. */
 #define VERSION_FIRST STR_LITERAL("2012-02-12")
-#define VERSION_OF_TABLE_PREFIX STR_LITERAL("2015-02-21") /* the resource begins with /table */
-#define VERSION_OF_ADDRESSES STR_LITERAL("2015-04-05")    /* sip and spr are signed */
-#define VERSION_OF_SCOPE STR_LITERAL("2020-12-06")        /* ses is signed */
+/* from this version on the resource begins with /table */
+#define VERSION_OF_TABLE_PREFIX STR_LITERAL("2015-02-21")
+#define VERSION_OF_ADDRESSES STR_LITERAL("2015-04-05") /* from this version on sip and spr are signed */
+#define VERSION_OF_SCOPE STR_LITERAL("2020-12-06")     /* from this version on ses is signed */
 
 enum field {
     FIELD_VERSION,
@@ -67,7 +68,10 @@ bool shared_access_signature_is_in(struct str query)
     return false;
 }
 
-/* A '+' of base64 that was not encoded would be a space by the rules of queries. */
+/*
+ * A '+' of base64 is not decoded as a space, though the rules of queries say so: clients send it without
+ * encoding.
+ */
 static bool read_fields(struct str query, struct arena *arena, struct fields *out)
 {
     struct str name, value;
@@ -105,7 +109,7 @@ static bool version_is_valid(struct str version)
     return true;
 }
 
-/* Times are in UTC: a date, or a date and a time that end with Z. Empty: not set. */
+/* Read a time in UTC: a date, or a date and a time that ends with Z. An empty text leaves the time unset. */
 static bool read_time(struct str text, int64_t *out)
 {
     int64_t seconds;
@@ -124,7 +128,10 @@ static bool read_protocol(struct str text, bool *tls_only)
     return *tls_only || text.len == 0 || str_equal(text, STR_LITERAL("https,http"));
 }
 
-/* Each character of the text is one of the letters and stands there once; out: a bit for each, the first is 1. */
+/*
+ * Read a text in which each character is one of the letters and stands once. out: a bit for each letter; the
+ * bit of the first letter is 1.
+ */
 static bool read_letters(struct str text, const char *letters, unsigned *out)
 {
     unsigned found = 0;
@@ -157,7 +164,10 @@ static bool read_common(const struct fields *fields, struct arena *arena, struct
 
 /* ---- the signature of a table ---- */
 
-/* An end without a start row, or the reverse, bounds the partitions alone. A row needs its partition. */
+/*
+ * Read the range of keys. A partition key without a row key bounds whole partitions. false: a row key is
+ * given without its partition key.
+ */
 static bool read_range(const struct fields *fields, struct key_range *out)
 {
     const struct str *values = fields->values;
@@ -212,7 +222,10 @@ static bool read_table_signature(
 
 /* ---- the signature of an account ---- */
 
-/* The letters of all services of storage accounts; those that tables have no use for open nothing. */
+/*
+ * Read the permissions. All letters that storage accounts know are accepted; letters that have no meaning for
+ * tables allow nothing.
+ */
 static bool read_account_permissions(struct str text, unsigned *out)
 {
     static const char letters[] = "rwdxylacuptfie";

@@ -16,7 +16,7 @@ static struct str date_of(const struct signed_request *request)
     return request->ms_date.len > 0 ? request->ms_date : request->date;
 }
 
-/* The first segment names the account only where the URL has the account in its path. */
+/* Append the path. If its first segment is the account with "-secondary", the suffix is left out. */
 static void append_path(struct buf *out, const struct signed_request *request)
 {
     struct str rest = str_from(request->path, 1);

@@ -5,9 +5,9 @@
  *   SharedKey      method, Content-MD5, Content-Type, date, canonicalized resource; a line feed between each
  *   SharedKeyLite  date, canonicalized resource
  *
- * The date is x-ms-date if the request has one, else Date. The canonicalized resource is "/", the account, the path as it
- * came, and "?comp=" with the value of comp if the query has one; of a path that names the secondary endpoint the suffix of
- * the account is left out. Nothing else of the request is signed.
+ * The date is x-ms-date if the request has one, otherwise Date. The canonicalized resource is "/", the
+ * account, the path as received, and "?comp=" with its value if the query has comp. If the path names the
+ * secondary endpoint, "-secondary" is left out. Nothing else of the request is signed.
  */
 #ifndef ODATA_ACCESS_SHARED_KEY_H
 #define ODATA_ACCESS_SHARED_KEY_H
@@ -16,14 +16,14 @@
 
 enum shared_key_scheme { SHARED_KEY_FULL, SHARED_KEY_LITE };
 
-/* The text that is signed; in the arena. */
+/* The signed text; in the arena. */
 struct str shared_key_content(
     const struct signed_request *request, enum shared_key_scheme scheme, struct arena *arena);
 
 /*
- * Read "ACCOUNT:SIGNATURE", the part behind the scheme's name.
+ * Read "ACCOUNT:SIGNATURE", the part behind the name of the scheme.
  *
- * false: it is not of this form, names another account than the URL, or the request has no date
+ * false: the text does not have this form, names another account than the URL, or the request has no date
  */
 bool shared_key_read(const struct signed_request *request, enum shared_key_scheme scheme, struct str text,
     struct arena *arena, struct credential *out);

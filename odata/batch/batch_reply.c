@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_reply.c - see the header. The answers of a change set lie in a part of their own; that to a GET lies in the batch.
+ * batch_reply.c - see the header. The answers to a change set lie in a multipart body inside the reply's only
+ * part; the answer to a GET is itself that part.
  */
 #include "odata/batch/batch_reply.h"
 
@@ -44,7 +45,7 @@ void batch_reply_begin(struct batch_reply *reply, bool is_change_set, struct buf
     buf_format(out, "Content-Type: multipart/mixed; boundary=" INNER "%s\r\n\r\n", reply->inner);
 }
 
-/* The phrase of a status is for readers: clients read the number. */
+/* The reason phrase of a status, for people; clients read only the number. */
 static const char *phrase_of(int status)
 {
     static const struct {

@@ -13,22 +13,28 @@
 
 /* The answer to one operation. */
 struct batch_answer {
-    int status;            /* of HTTP */
+    int status;            /* HTTP status */
     struct str content_id; /* empty: none */
-    struct str head;       /* further headers, each with CRLF behind it */
+    struct str head;       /* further headers, each ended by CRLF */
     struct str body;
 };
 
 enum { BATCH_REPLY_ID_BYTES = 36 };
 
-/* Two texts that no body holds: Guids of random bits. */
+/*
+ * A reply that is being written. The boundaries of both levels are random Guids, so that no body contains
+ * them.
+ */
 struct batch_reply {
     struct buf *out;
     bool is_change_set;
     char outer[BATCH_REPLY_ID_BYTES + 1], inner[BATCH_REPLY_ID_BYTES + 1];
 };
 
-/* Begin a reply; `content_type` of the whole is batch_reply_type. Then one answer after another, then the end. */
+/*
+ * Write a reply: begin it, add one answer per operation, end it. batch_reply_type is the Content-Type of the
+ * whole.
+ */
 void batch_reply_begin(struct batch_reply *reply, bool is_change_set, struct buf *out);
 void batch_reply_add(struct batch_reply *reply, const struct batch_answer *answer);
 void batch_reply_end(struct batch_reply *reply);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_request.c - see the header. The body is parts, of which one may hold parts itself; deeper there is nothing.
+ * batch_request.c - see the header. The body consists of parts; one part may itself consist of parts, which
+ * contain no further parts.
  */
 #include "odata/batch/batch_request.h"
 
@@ -45,7 +46,7 @@ static struct str without_line_ends(struct str text)
     return text;
 }
 
-/* "PUT http://host/acme/people(..) HTTP/1.1"; the version may be missing. */
+/* Read "PUT http://host/acme/people(..) HTTP/1.1"; the version may be missing. */
 static enum status read_request_line(struct str line, struct batch_operation *out, struct error *err)
 {
     out->method = str_take(&line, ' ');

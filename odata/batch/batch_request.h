@@ -2,7 +2,7 @@
 /*
  * batch_request.h - the body of POST /$batch: one change set, or one request that reads.
  *
- * Each operation is a request of HTTP inside a part (application/http). What is read borrows the body. Pure.
+ * Each operation is an HTTP request inside a part (application/http). The results borrow the body. Pure.
  */
 #ifndef ODATA_BATCH_BATCH_REQUEST_H
 #define ODATA_BATCH_BATCH_REQUEST_H
@@ -15,11 +15,12 @@
 
 struct batch_operation {
     struct str method;
-    struct str url;  /* as it came, with or without scheme and host */
-    struct str head; /* its headers: batch_request_header reads them */
-    struct str body; /* without line ends behind it */
+    struct str url;  /* as received, with or without scheme and host */
+    struct str head; /* the headers; read them with batch_request_header */
+    struct str body; /* without the line ends behind it */
     struct str
-        content_id; /* of the part or of the request; empty: none. At most 64 visible characters of ASCII */
+        /* Content-ID of the part or of the request: at most 64 visible ASCII characters; empty: none */
+        content_id;
 };
 
 struct batch_request {
@@ -29,15 +30,16 @@ struct batch_request {
 };
 
 /*
- * content_type: that of the request.
+ * Read the body of a batch. content_type: the request's header.
  *
- * INVALID_INPUT  it is not a batch: what is wrong, and in which part. With the metadata operation_index the batch as such was
- *                read, and the reply is that of a failed operation: there are more than LIMIT_BATCH_OPERATIONS
+ * STATUS_INVALID  INVALID_INPUT: the body is not a batch; the message says what is wrong, and in which part. With the
+ *                 metadata operation_index the batch has more than LIMIT_BATCH_OPERATIONS, and the reply has the
+ *                 form of a failed operation
  */
 MUST_USE enum status batch_request_read(struct str content_type, struct str body, struct arena *arena,
     struct batch_request *out, struct error *err);
 
-/* The value of a header of an operation, empty: there is none. */
+/* The value of a header of an operation; empty if the operation does not have it. */
 struct str batch_request_header(const struct batch_operation *operation, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * multipart.c - see the header. A reader goes over the lines of the body once: a line is a boundary, or belongs to the part
- * that began behind the last one.
+ * multipart.c - see the header. The reader goes through the lines of the body once: a line is a boundary, or
+ * belongs to the part that began behind the last boundary.
  */
 #include "odata/batch/multipart.h"
 
@@ -95,7 +95,7 @@ static struct str without_line_end(const char *begin, const char *end)
     return str_of_bytes(begin, (size_t)(end - begin));
 }
 
-/* Move over the lines before the first boundary. */
+/* Skip the lines before the first boundary. */
 static bool find_first(struct multipart_reader *reader)
 {
     struct str line;

@@ -8,9 +8,9 @@
  *   body of the part
  *   --BOUNDARY--
  *
- * Reading accepts what clients have been seen to send: lines that end with LF or CRLF, spaces behind a boundary, text before
- * the first and behind the last boundary, and a last boundary that is missing. The line end before a boundary belongs to
- * the boundary. All that is read borrows the body; the time is linear in its size.
+ * Reading accepts what clients have been seen to send: lines that end with LF or CRLF, spaces behind a
+ * boundary, text before the first and behind the last boundary, and a last boundary that is missing. The line
+ * end before a boundary belongs to the boundary. The results borrow the body; the time is linear in its size.
  */
 #ifndef ODATA_BATCH_MULTIPART_H
 #define ODATA_BATCH_MULTIPART_H
@@ -23,15 +23,15 @@
 enum { MULTIPART_BOUNDARY_BYTES = 200 };
 
 /*
- * Take a line off the text, without its LF or CRLF; the last one may lack it. false: the text is empty.
+ * Take a line off the text, without its LF or CRLF; the last line may have neither. false: the text is empty.
  */
 bool multipart_take_line(struct str *text, struct str *line);
 
 /*
- * Read the value of a Content-Type: multipart/mixed with a parameter boundary, in quotes or without.
+ * Read the value of a Content-Type: multipart/mixed with a parameter boundary, quoted or not.
  *
- * false: another type, or a boundary that is missing, empty, longer than MULTIPART_BOUNDARY_BYTES or has characters other
- * than visible ASCII
+ * false: another type; or the boundary is missing, empty, longer than MULTIPART_BOUNDARY_BYTES, or has other
+ * characters than visible ASCII
  */
 bool multipart_boundary(struct str content_type, struct str *out);
 
@@ -45,19 +45,19 @@ struct multipart_reader {
 
 struct multipart_reader multipart_read(struct str body, struct str boundary);
 
-/* The next part, with its headers. false: there is none left. */
+/* The next part, with its headers. false: there is no further part. */
 bool multipart_next(struct multipart_reader *reader, struct str *part);
 
 /*
- * The value of a header among the lines up to the first empty one, or up to the end; names are compared without case. Empty:
- * there is none. The first of several counts.
+ * The value of a header in the lines before the first empty line; empty if there is no such header. Names are
+ * compared without regard to case. If the header stands there several times, the first one counts.
  */
 struct str multipart_header(struct str part, const char *name);
 
-/* What is behind the first empty line; empty if there is no such line. */
+/* The part behind the first empty line; empty if there is no empty line. */
 struct str multipart_body(struct str part);
 
-/* Append "--BOUNDARY" or, as the last one, "--BOUNDARY--", with a line end. */
+/* Append a line with "--BOUNDARY" or, as the last boundary, "--BOUNDARY--". */
 void multipart_write_boundary(struct buf *out, struct str boundary, bool is_last);
 
 #endif

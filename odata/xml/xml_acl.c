@@ -16,7 +16,7 @@ static enum status refuse_document(const char *why, struct error *err)
     return odata_error_refuse(err, ODATA_REFUSAL_INVALID_XML_DOCUMENT, "%s", why);
 }
 
-/* An element that may be missing; empty as if it were. */
+/* The text of an optional element; empty if the element is missing. */
 static struct str text_of(const struct xml_element *parent, const char *name)
 {
     const struct xml_element *child = parent ? xml_document_child(parent, name) : NULL;

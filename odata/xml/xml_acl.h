@@ -5,8 +5,9 @@
  *   <SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessPolicy><Start>..</Start><Expiry>..</Expiry>
  *   <Permission>raud</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>
  *
- * Start, Expiry, Permission and the whole AccessPolicy may be missing or empty. Beside raud, permissions may have the
- * letters i and t of our own signatures, so that what Get gives can be set again.
+ * Start, Expiry, Permission and the whole AccessPolicy may be missing or empty. Beside r, a, u and d,
+ * Permission may have the letters i and t of Tavola's own signatures, so that the result of Get can be sent
+ * to Set.
  */
 #ifndef ODATA_XML_XML_ACL_H
 #define ODATA_XML_XML_ACL_H
@@ -17,15 +18,15 @@
 #include "domain/catalogue/access_policy.h"
 
 /*
- * Read the policies; an empty body and an empty list are no policies.
+ * Read the policies. An empty body and an empty list mean no policies.
  *
- * STATUS_INVALID  INVALID_XML_DOCUMENT: it is not such a document, or the policies may not be stored like this
- *                 (access_policies_check); INVALID_XML_NODE_VALUE: a time that is none
+ * STATUS_INVALID  INVALID_XML_DOCUMENT: the document has another form, or access_policies_check refuses the
+ *                 policies; INVALID_XML_NODE_VALUE: a time is malformed
  */
 MUST_USE enum status xml_acl_read(
     struct str body, struct arena *arena, struct access_policies *out, struct error *err);
 
-/* Append the document; times have seven digits behind the point. */
+/* Append the document; times have seven decimal places. */
 void xml_acl_write(const struct access_policies *policies, struct arena *arena, struct buf *out);
 
 #endif

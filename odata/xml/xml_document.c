@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xml_document.c - see the header. The tree is built from the events of the parser, so that no bound depends on libxml2: the
- * first event that breaks a rule stops the parser.
+ * xml_document.c - see the header. The tree is built from the events of libxml2's parser, so this module
+ * checks every bound: the first event that breaks a rule stops the parser.
  */
 #include "odata/xml/xml_document.h"
 
@@ -17,10 +17,10 @@
 struct reading {
     struct arena *arena;
     struct xml_element *root, *open;
-    struct buf text; /* since the last element began or ended */
+    struct buf text; /* text since the last element began or ended */
     int depth, elements;
     xmlParserCtxtPtr parser;
-    const char *fault; /* NULL: none yet */
+    const char *fault; /* the rule that was broken; NULL: none */
 };
 
 static void stop(struct reading *reading, const char *fault)

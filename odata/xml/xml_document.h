@@ -2,9 +2,9 @@
 /*
  * xml_document.h - the XML bodies of requests, as a tree of names and texts.
  *
- * This is the one place with libxml2's headers. A document that declares a type or an entity is refused where the declaration
- * begins, so nothing is expanded and nothing is fetched. The bytes are read as UTF-8, whatever encoding they declare;
- * attributes, comments, processing instructions and prefixes of names are passed over.
+ * No other file includes libxml2's headers. A document that declares a type or an entity is refused where the
+ * declaration begins, so nothing is expanded and nothing is fetched. The bytes are read as UTF-8, whatever
+ * encoding they declare. Attributes, comments, processing instructions and the prefixes of names are ignored.
  */
 #ifndef ODATA_XML_XML_DOCUMENT_H
 #define ODATA_XML_XML_DOCUMENT_H
@@ -21,8 +21,8 @@ enum {
 };
 
 struct xml_element {
-    struct str name; /* without prefix */
-    struct str text; /* of an element without children; without white space at its ends */
+    struct str name; /* without its prefix */
+    struct str text; /* of an element without children: its text, without white space at its ends */
     struct xml_element *parent, *first, *last, *next;
 };
 
@@ -38,7 +38,9 @@ MUST_USE enum status xml_document_read(
 /* The first child of this name; NULL: there is none. */
 const struct xml_element *xml_document_child(const struct xml_element *parent, const char *name);
 
-/* Append the text with & < > " and ' as references, and without the controls that XML cannot hold. */
+/*
+ * Append the text. & < > " and ' become references; control characters that XML does not allow are left out.
+ */
 void xml_document_write_text(struct buf *out, struct str text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xml_properties.h - the settings of a table service as XML: the bodies of Get and Set Table Service Properties, and of Get Table
- * Service Stats.
+ * xml_properties.h - the settings of a table service as XML: the bodies of Get and Set Table Service
+ * Properties, and of Get Table Service Stats.
  *
  *   <StorageServiceProperties><Logging>..</Logging><HourMetrics>..</HourMetrics><MinuteMetrics>..</MinuteMetrics>
  *   <Cors><CorsRule>..</CorsRule></Cors></StorageServiceProperties>
@@ -15,9 +15,10 @@
 #include "domain/catalogue/service_properties.h"
 
 /*
- * Read what is to be set: an element that is missing stays as it is, and one that is there is complete.
+ * Read the settings to change. The setting of a missing element stays; an element that is there must be
+ * complete.
  *
- * STATUS_INVALID  INVALID_XML_DOCUMENT: it is not such a document, or the CORS rules may not be stored like this (cors_rules_check);
+ * STATUS_INVALID  INVALID_XML_DOCUMENT: the document has another form, or cors_rules_check refuses the CORS rules;
  *                 MISSING_REQUIRED_XML_NODE, UNSUPPORTED_XML_NODE, INVALID_XML_NODE_VALUE
  */
 MUST_USE enum status xml_properties_read(
@@ -25,7 +26,7 @@ MUST_USE enum status xml_properties_read(
 
 void xml_properties_write(const struct service_properties *properties, struct buf *out);
 
-/* Of a service whose secondary is what its primary is. now: ticks. */
+/* Write the statistics of a service whose secondary is never behind its primary. now: ticks. */
 void xml_properties_write_stats(int64_t now, struct arena *arena, struct buf *out);
 
 #endif
