@@ -37,6 +37,51 @@ async function take(count, source) {
   return found;
 }
 
+describe("keys", () => {
+  const vectors = JSON.parse(readFileSync(`${TEST_SOURCE}/tests/vectors/keys.json`, "utf8"));
+  const { keys } = tavola;
+
+  test("the vectors", () => {
+    const made = {
+      compound: ({ parts, key }) => [[keys.compound(...parts), keys.partsOf(key)], [key, parts]],
+      starts_with: ({ prefix, filter }) => [keys.startsWith(prefix), filter],
+      log_tail: ({ when, unique, key }) => [keys.logTail(new Date(when), unique), key],
+      series: ({ when, day, hour }) => [[keys.dayOf(new Date(when)), keys.hourOf(new Date(when))], [day, hour]],
+      spread: ({ partition_key, row_key, partitions, key }) => [keys.spread(partition_key, row_key, partitions), key],
+    };
+    for (const [kind, make] of Object.entries(made)) {
+      assert(vectors[kind].length > 0);
+      for (const vector of vectors[kind])
+        assert.deepEqual(...make(vector), JSON.stringify(vector));
+    }
+  });
+
+  test("log tails are unique and tell their time", () => {
+    const now = new Date();
+    assert(keys.logTail(new Date(now.getTime() + 1)) < keys.logTail(now));
+    assert.notEqual(keys.logTail(now), keys.logTail(now));
+    assert.deepEqual(keys.logTailTime(keys.logTail(now)), now);
+  });
+
+  test("what has no order is refused", () => {
+    for (const wrong of [() => keys.padded(-1), () => keys.padded(1.5), () => keys.padded(10, 1), () => keys.startsWith(""),
+      () => keys.spreadOver("p", 0), () => keys.spreadOver("p", 101)])
+      assert.throws(wrong, RangeError);
+    assert(keys.padded(9) < keys.padded(10n));
+  });
+
+  test("merged queries have the order of row keys", async () => {
+    async function *query(rowKeys) {
+      for (const RowKey of rowKeys)
+        yield { RowKey };
+    }
+    const found = [];
+    for await (const { RowKey } of keys.merged([query("adf"), query(""), query("bc\u{ff5e}"), query(["\u{1f600}"])]))
+      found.push(RowKey);
+    assert.equal(found.join(""), "abcdf\u{ff5e}\u{1f600}");
+  });
+});
+
 describe("credentials", () => {
   const vectors = JSON.parse(readFileSync(`${TEST_SOURCE}/tests/vectors/signatures.json`, "utf8"));
   const when = (ms) => (ms === undefined ? undefined : new Date(ms));

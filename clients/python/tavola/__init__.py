@@ -12,6 +12,7 @@
 docs/python.md is the guide; docs/errors.md lists every reason.
 """
 
+from tavola import keys
 from tavola.client import Client
 from tavola.connection import Tls
 from tavola.credentials import Account, Signature
@@ -29,4 +30,4 @@ from tavola.table import Batch, Change, Page, Pages, Stats, Table, Watch
 from tavola.transaction import Operation, Transaction
 from tavola.values import DateTime, Int32, Int64, odata
 
-__all__ = [name for name in dir() if name[0].isupper()] + ["literal_part", "odata", "part"]
+__all__ = [name for name in dir() if name[0].isupper()] + ["keys", "literal_part", "odata", "part"]
