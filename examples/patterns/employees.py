@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the examples of docs/patterns have in common: a table of employees, and calls that are printed as they are made."""
+"""What the examples of indexes have in common: a table of employees, and calls that are printed as they are made."""
 
 import contextlib
 import json
+import pathlib
+import sys
 
 import grpc
-from calls import call, person, reason_of
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from calls import call, person, reason_of  # noqa: E402
 
 DEPARTMENTS = ("finance", "marketing", "research", "sales")
 LAST_NAMES = ("Brown", "Garcia", "Jones", "Smith", "Yilmaz")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Index entities beside their entities: docs/patterns/index-entities-same-partition.md. TARGET may be given, as for first_steps.py."""
 
-from pattern import employee, employees, show, show_build, show_entities, show_members
+from employees import employee, employees, show, show_build, show_entities, show_members
 
 with employees("employees"):
     # Without an index: the whole department is read.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A unique index: docs/patterns/unique-index.md. TARGET may be given, as for first_steps.py."""
 
-from pattern import employee, employees, show, show_build, show_entities
+from employees import employee, employees, show, show_build, show_entities
 
 
 def with_email(number, email):

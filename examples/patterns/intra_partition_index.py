@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An intra-partition secondary index: docs/patterns/intra-partition-index.md. TARGET may be given, as for first_steps.py."""
 
-from pattern import employee, employees, show, show_build, show_entities
+from employees import employee, employees, show, show_build, show_entities
 
 with employees("employees"):
     # Without an index: the whole department is read.

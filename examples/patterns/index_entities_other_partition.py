@@ -3,7 +3,7 @@
 """Index entities in partitions of their own: docs/patterns/index-entities-other-partition.md. TARGET may be given, as for
 first_steps.py."""
 
-from pattern import employees, show, show_build, show_entities, show_members
+from employees import employees, show, show_build, show_entities, show_members
 
 with employees("employees"):
     # Without an index: the whole table is read.
