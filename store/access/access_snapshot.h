@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_snapshot.h - the permissions of callers at one moment: the accounts with their keys, and the tables with their
- * policies. Read whenever the catalogue's version has changed; an immutable value.
+ * access_snapshot.h - what callers may do, as of one moment: the accounts with their keys, and the
+ * tables with their policies. A server reads a new snapshot whenever the catalogue's version has
+ * changed. A snapshot never changes.
  */
 #ifndef STORE_ACCESS_ACCESS_SNAPSHOT_H
 #define STORE_ACCESS_ACCESS_SNAPSHOT_H
@@ -15,23 +16,27 @@
 #include "store/connection/pg.h"
 
 struct account_service {
-    struct str account; /* its id */
+    struct str account; /* account id */
     struct service_properties properties;
 };
 
-/* Shared by the snapshots between which no account has changed. */
+/* The accounts. Consecutive snapshots share one list as long as no account has changed. */
 struct account_list {
     atomic_int references;
     struct account *accounts; /* sorted by name */
     size_t count;
-    struct account_service *services; /* of the accounts that have set something, sorted by their ids */
+    /* of the accounts that have set properties, sorted by account id */
+    struct account_service *services;
     size_t service_count;
     struct arena arena;
 };
 
 /*
- * Read the accounts; a reference of the caller. NULL may be released.
- * STATUS_INVALID: keys are wrapped, and cannot be opened with these wrapping keys; the message says whose, and why.
+ * Read the accounts. The caller owns one reference to *out and releases it; a release of NULL does
+ * nothing.
+ *
+ * STATUS_INVALID: these wrapping keys cannot open a wrapped account key; the message names the
+ * account and the reason.
  */
 MUST_USE enum status account_list_load(
     struct pg *pg, const struct wrapping_keys *keys, struct account_list **out, struct error *err);
@@ -43,16 +48,17 @@ struct access_snapshot {
 };
 
 /*
- * A snapshot with references of its own to both. The accounts were read after the catalogue, or have not changed
- * between their reading and the catalogue's version: so everything in it is at least as new as that version.
+ * Make a snapshot, which takes its own references to both arguments. The caller must have read the
+ * accounts after the catalogue, or know that no account has changed since it read them; so the
+ * whole snapshot is at least as new as the catalogue's version.
  */
 struct access_snapshot *access_snapshot_new(struct account_list *accounts, const struct catalogue *catalogue);
 void access_snapshot_free(struct access_snapshot *snapshot); /* accepts NULL */
 
-/* NULL: no such account. */
+/* NULL if no account has this name. */
 const struct account *access_snapshot_find(const struct access_snapshot *snapshot, struct str name);
 
-/* The settings of an account's table service; NULL: it has set none. */
+/* The settings of an account's table service; NULL if the account has none. */
 const struct service_properties *access_snapshot_service(
     const struct access_snapshot *snapshot, struct str account_id);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account_calls.c - see the header. Creating a table works without the fence, and so does this: nothing is planned
- * with accounts.
+ * account_calls.c - see the header. A change of an account needs no write fence, like the creation
+ * of a table: no write is planned from accounts.
  */
 #include "store/access/account_calls.h"
 
@@ -22,7 +22,7 @@ static enum status make_random(uint8_t *out, size_t bytes, struct error *err)
     return STATUS_OK;
 }
 
-/* The stored form of a key, as a parameter. */
+/* Add the stored form of an account key as a parameter. */
 static enum status add_key(const struct wrapping_keys *wrapping_keys, struct str account,
     const struct account_key *key, struct pg_params *params, struct error *err)
 {
@@ -33,7 +33,10 @@ static enum status add_key(const struct wrapping_keys *wrapping_keys, struct str
     return STATUS_OK;
 }
 
-/* A statement that returns a row if it has changed something, with its name in the audit log. */
+/*
+ * A statement that returns a row if it has changed an account, and the command that the audit log
+ * names.
+ */
 struct account_change {
     const struct embedded *sql;
     const char *command;
@@ -50,7 +53,10 @@ static struct audit_record record_of(const struct account_change *change)
         .outcome = STR_LITERAL("OK") };
 }
 
-/* If the statement did something: a new version, the audit record, and COMMIT. */
+/*
+ * Run the statement. If it has changed an account, raise the catalogue's version, write the audit
+ * record and commit; otherwise roll back.
+ */
 static enum status run_change(struct pg *pg, const struct account_change *change,
     const struct pg_params *params, bool *changed, struct error *err)
 {
@@ -140,12 +146,15 @@ enum status account_calls_rotate(struct pg *pg, const struct wrapping_keys *wrap
     return error_set(err, STATUS_NOT_FOUND, "there is no account %.*s", STR_ARG(name));
 }
 
-/* The two wrapping_keys of account_calls_rewrap. */
+/*
+ * The wrapping keys of account_calls_rewrap: `keys` opens the stored account keys, `target` wraps
+ * them.
+ */
 struct rewrap {
     const struct wrapping_keys *keys, *target;
 };
 
-/* STATUS_STALE: the keys are not those of the row any more. */
+/* STATUS_STALE: another program has changed the account's keys since the row was read. */
 static enum status rewrap_account(struct pg *pg, const struct rewrap *rewrap, const PGresult *rows, int row,
     struct arena *arena, struct error *err)
 {

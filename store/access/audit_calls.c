@@ -36,7 +36,7 @@ static struct audit_view read_record(const PGresult *rows, int row, struct arena
     };
 }
 
-/* Reads one row more than the limit, which says whether there are more. */
+/* The statement reads one row more than the limit, which tells whether more records exist. */
 static enum status list(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_audit *in = &operation->in.audit;
@@ -64,7 +64,10 @@ void audit_calls_list(struct session *session, struct operation *operation)
     attempt_operation(session, operation, list);
 }
 
-/* A second attempt after a lost answer writes nothing: the number is the same. */
+/*
+ * If the answer to the first attempt was lost, a second attempt writes nothing, since the record
+ * has the same number.
+ */
 static enum status store(struct session *session, struct operation *operation, struct error *err)
 {
     struct audit_record record = operation->in.audit.record;

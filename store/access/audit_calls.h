@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit_calls.h - lists the records of administrative calls, and writes those of calls that have changed nothing.
+ * audit_calls.h - lists audit records, and writes the audit records of calls that have changed
+ * nothing.
  */
 #ifndef STORE_ACCESS_AUDIT_CALLS_H
 #define STORE_ACCESS_AUDIT_CALLS_H

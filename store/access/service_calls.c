@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_calls.c - see the header. A change raises the version of the catalogue, as those of accounts do, so that
- * every server acts on new CORS rules within a second.
+ * service_calls.c - see the header. A change raises the catalogue's version, as a change of an
+ * account does, so that every server applies new CORS rules within a second.
  */
 #include "store/access/service_calls.h"
 
@@ -35,7 +35,10 @@ void service_calls_get(struct session *session, struct operation *operation)
     attempt_operation(session, operation, get);
 }
 
-/* Begin, and lock the account's row, which is there from then on. */
+/*
+ * Begin a transaction and lock the row of the account's settings, which is created if it is
+ * missing.
+ */
 static enum status lock_row(struct session *session, const struct operation *operation,
     struct service_properties *out, struct error *err)
 {
@@ -51,7 +54,7 @@ static enum status lock_row(struct session *session, const struct operation *ope
     TRY(pg_sync(&session->pg, err));
     status = session_take_begin(session, &now_us, err);
     if (status != STATUS_OK && status != STATUS_STALE)
-        return status; /* a changed catalogue is no harm: nothing was planned with it */
+        return status; /* STATUS_STALE is harmless: nothing was planned with the catalogue */
     TRY(pg_next(&session->pg, &rows, err));
     TRY(pg_end(&session->pg, err));
     return read_row(rows, &session->arena, out, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expire.c - see the header. Whether an entity is due is decided again under its lock.
+ * expire.c - see the header. The delete checks again, under the entity's lock, whether the entity
+ * has expired.
  */
 #include "store/background/expire.h"
 
@@ -9,13 +10,14 @@
 
 struct expiry {
     struct worker *store;
-    struct arena arena; /* of the operations: parts of a batch have an arena of their own in the session */
+    /* of the operations; not the session's arena, since the parts of a batch replace that one */
+    struct arena arena;
     int64_t count;
 };
 
 enum due_column { DUE_ACCOUNT, DUE_TABLE, DUE_TABLE_ID, DUE_PARTITION, DUE_ROW };
 
-/* One operation per row: writes that fail do so alone. */
+/* One operation per row, so that a write that fails does not fail the others. */
 static struct operation *delete_of(const PGresult *rows, int row, struct arena *arena)
 {
     struct operation *out = ARENA_NEW(arena, struct operation);

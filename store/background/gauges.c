@@ -22,7 +22,10 @@ enum index_column {
 };
 enum dead_letter_column { DEAD_LETTER_KIND, DEAD_LETTER_STATE, DEAD_LETTER_COUNT };
 
-/* A strong index is never behind, whatever is open for others of its table. */
+/*
+ * The entries of a strong index commit with their writes, so it has no lag, whatever intents its
+ * table has.
+ */
 static int64_t lag_of(const PGresult *rows, int row, struct arena *arena)
 {
     struct index index = { 0 };

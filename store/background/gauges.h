@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gauges.h - the metrics of indexes and dead letters: numbers that stay until what they count is mended.
+ * gauges.h - the metrics of indexes and dead letters: the current numbers of what an operator has
+ * to correct.
  */
 #ifndef STORE_BACKGROUND_GAUGES_H
 #define STORE_BACKGROUND_GAUGES_H
@@ -9,28 +10,38 @@
 #include "store/session/worker.h"
 
 enum {
-    MAX_INDEX_GAUGES = 100, /* indexes with labels of their own; all others are one more */
+    /* indexes with labels of their own; one more gauge sums up all other indexes */
+    MAX_INDEX_GAUGES = 100,
     GAUGE_NAME_BYTES = 64,
 };
 
 enum gauge_dead_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE_DEAD_LETTERS };
 
 struct index_gauge {
-    char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES]; /* both "": all other indexes together */
-    int64_t lag_us;                                         /* of all other indexes together: the largest */
+    /* both empty: the gauge of all other indexes together */
+    char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES];
+    /* microseconds; for all other indexes: the largest lag */
+    int64_t lag_us;
     int64_t
-        proven_us; /* when the index was last proven, since 1970; 0: never. Of all other indexes: the earliest */
-    int64_t differences;                      /* found by the last verification of the whole index */
-    int64_t dead_letters[GAUGE_DEAD_LETTERS]; /* always 0 for retrying */
+        /*
+         * when a verification last proved the index, in microseconds since 1970; 0: never; for all
+         * other indexes: the earliest
+         */
+        proven_us;
+    int64_t differences;                      /* by the last verification of the whole index */
+    int64_t dead_letters[GAUGE_DEAD_LETTERS]; /* GAUGE_RETRYING is always 0 */
 };
 
 struct gauges {
-    struct index_gauge indexes[MAX_INDEX_GAUGES + 1]; /* the oldest first, the others last */
+    struct index_gauge indexes[MAX_INDEX_GAUGES + 1]; /* by index id; other indexes last */
     size_t index_count;
-    int64_t dead_letters[WORK_KINDS][GAUGE_DEAD_LETTERS]; /* of keys, of transactions */
+    int64_t dead_letters[WORK_KINDS][GAUGE_DEAD_LETTERS]; /* by kind of work */
 };
 
-/* The whole service, not only this worker's bucket ranges. *out is untouched on failure. */
+/*
+ * Read the gauges of the whole service, not only of this worker's bucket ranges. *out is unchanged
+ * on failure.
+ */
 MUST_USE enum status gauges_read(struct worker *store, struct gauges *out, struct error *err);
 
 #endif

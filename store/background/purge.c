@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * purge.c - see the header. The first statement that still finds something is a chunk; when none does, the job ends.
+ * purge.c - see the header. A chunk runs the first of the purge statements that still finds rows.
+ * When no statement finds a row, the job ends.
  */
 #include "store/background/purge.h"
 
@@ -14,7 +15,10 @@ struct purge {
     struct job *job;
     const struct embedded *sql;
     int64_t table_id;
-    int64_t index_id; /* of dead letters; -1: the statement has no such parameter */
+    /*
+     * the third parameter, of the dead letters' statement; -1: the statement has no such parameter
+     */
+    int64_t index_id;
     int64_t gone;
 };
 
@@ -58,7 +62,10 @@ static enum status end_purge(struct session *session, void *context, struct erro
     return session_take_commit(session, err);
 }
 
-/* Run the first purge that still finds something. *gone: how many rows it took; 0: none does. */
+/*
+ * Run the purge statements in order, up to the first one that removes rows. *gone: the number of
+ * removed rows; 0: no statement has found any.
+ */
 static enum status purge_some(
     struct job *job, struct purge *purges, size_t count, int64_t *gone, struct error *err)
 {
@@ -86,8 +93,9 @@ static enum status end_run(struct job *job, const struct embedded *sql, int64_t 
 }
 
 /*
- * Phase 0 takes entries, owners of values and dead letters, phase 1 state rows that name entries of no other index.
- * What those that stay name of this one goes when their keys are next reconciled.
+ * Phase 0 removes entries, owners of values and dead letters; phase 1 removes state rows that name
+ * entries of no other index. A state row that stays may name entries of this index until the next
+ * reconcile of its key.
  */
 enum status purge_index_chunk(struct job *job, struct error *err)
 {
@@ -108,7 +116,7 @@ enum status purge_index_chunk(struct job *job, struct error *err)
     return is_over ? end_run(job, &sql_index_gone, job->index_id, err) : STATUS_OK;
 }
 
-/* Its indexes are dropped by operations of their own. */
+/* The table's indexes have jobs of their own, which drop them. */
 enum status purge_table_chunk(struct job *job, struct error *err)
 {
     struct purge purges[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * purge.h - removing the rows of dropped indexes and deleted tables, a chunk at a time. It needs no fence: no server
- * can write what is deleted, since the change that began it was made through the fence.
+ * purge.h - removes the rows of dropped indexes and deleted tables, a chunk at a time. The purge
+ * needs no fence: the change that dropped the index or deleted the table went through the fence, so
+ * no server writes these rows any more.
  */
 #ifndef STORE_BACKGROUND_PURGE_H
 #define STORE_BACKGROUND_PURGE_H

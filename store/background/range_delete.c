@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range_delete.c - see the header. A chunk reads a bounded number of rows behind the cursor, deletes what matches
- * in one ordinary batch of writes, and moves the cursor. After a crash between the two the chunk is read again,
- * and finds less.
+ * range_delete.c - see the header. A chunk reads a bounded number of rows behind the cursor,
+ * deletes those that match in one ordinary batch of writes, and moves the cursor. After a crash
+ * between the deletes and the checkpoint the chunk is repeated, and finds only the rows that are
+ * left.
  */
 #include "store/background/range_delete.h"
 
@@ -67,10 +68,9 @@ struct chunk {
     struct job *job;
     const struct filter *filter;
     struct key_plan plan;
-    struct operation
-        operation; /* the deletes; its table's name and everything it points to are in the job's arena */
+    struct operation operation; /* the deletes; what it points to lies in the job's arena */
     int64_t deleted;
-    bool is_gone; /* the table */
+    bool is_gone; /* the table does not exist any more */
     bool was_last;
 };
 
@@ -135,7 +135,7 @@ static enum status read_chunk(struct session *session, void *context, struct err
     return STATUS_OK;
 }
 
-/* An entity that has changed or gone meanwhile refuses its own delete, and stays as it is. */
+/* An entity that has gone meanwhile, or does not match any more, is not deleted. */
 static enum status delete_chunk(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
@@ -144,7 +144,7 @@ static enum status delete_chunk(struct session *session, void *context, struct e
     write_batch_for_worker(chunk->job->store, session, &chunk->operation);
     if (chunk->operation.error) {
         *err = *chunk->operation.error;
-        /* A delete may be tried twice. */
+        /* An unknown outcome is retried: a repeated delete does no harm. */
         return err->status == STATUS_MAYBE_DONE ? error_set(err, STATUS_UNAVAILABLE, "%s", err->message)
                                                 : err->status;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range_delete.h - deleting what a filter says, as an operation that workers carry on.
+ * range_delete.h - deletes the entities that match a filter, as a job that workers carry out.
  *
- * Each entity is deleted as any caller would delete it, with its intents, and only if it still matches under its
- * lock. Entities that come behind the cursor while it runs stay.
+ * Each entity is deleted by an ordinary write with its intents, and only if it still matches under
+ * its lock. An entity that is inserted behind the cursor while the job runs is not deleted.
  */
 #ifndef STORE_BACKGROUND_RANGE_DELETE_H
 #define STORE_BACKGROUND_RANGE_DELETE_H
@@ -13,7 +13,8 @@
 #include "store/session/session.h"
 
 /*
- * Begin one: give an OPERATION_RANGE_DELETE its outcome. TABLE_NOT_FOUND, INDEX_OWNED, PLAN_TOO_EXPENSIVE.
+ * Start such a job: give an OPERATION_RANGE_DELETE its outcome. TABLE_NOT_FOUND, INDEX_OWNED,
+ * PLAN_TOO_EXPENSIVE.
  */
 void range_delete_start(struct session *session, struct operation *operation);
 

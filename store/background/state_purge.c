@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_purge.c - the state rows that a dropped index leaves behind.
+ * state_purge.c - removes the state rows that a dropped index leaves behind.
  *
- * A row names the entries of its key in all indexes of the table. When an index is dropped nothing else removes its
- * part: a write that no other index sees makes no intent, so the row would stay, also when the entity has gone. The
- * drop therefore walks the table's state rows in key order, a chunk per transaction, and removes those that name no
- * entry of a living index. Others stay, with what they name of the dropped one, until their key is next reconciled.
+ * A state row names the entries of its key in all indexes of the table. When an index is dropped,
+ * nothing else removes such rows: a write that concerns no other index makes no intent, so the row
+ * would stay even after the entity is deleted. The drop therefore walks the table's state rows in
+ * key order, a chunk per transaction, and removes those that name no entry of an existing index. A
+ * row that names one stays, with the names of the dropped index's entries, until the next reconcile
+ * of its key.
  *
- * A row is removed only under its lock, and judged by what it says then (guard G25): a reconcile that held the lock may
- * have named an entry of an index that is being built. Reconciles that begin later know that the index is gone, since
- * the change that dropped it went through the fence. So no row that is to go appears behind the walk, and a chunk that
- * is done twice finds nothing.
+ * A row is removed only under its lock, and only if the row as locked is removable (guard G25): a
+ * reconcile that held the lock before may have named an entry of an index that is being built. A
+ * reconcile that begins later knows that the index is gone, since the change that dropped it went
+ * through the fence. So no removable row appears behind the walk, and a chunk that is repeated
+ * finds nothing.
  */
 #include "store/background/state_purge.h"
 
@@ -22,10 +25,10 @@ enum { CHUNK_KEYS = 1000 };
 
 struct leftovers {
     struct job *job;
-    struct intent *keys; /* those that seem to go; in the job's arena */
+    struct intent *keys; /* the keys of rows that seem to be removable; in the job's arena */
     size_t count;
     bool is_last;
-    struct entity_key end; /* the last key that was looked at, unless it is the last one there is */
+    struct entity_key end; /* the key that was read last, unless no key follows it */
 };
 
 static bool is_leftover(const struct table *table, const struct manifest *manifest)
@@ -72,7 +75,8 @@ static enum status read_chunk(struct session *session, void *context, struct err
 
     TRY(session_refresh(session, NULL, err));
     table = catalogue_find_id(session->catalogue, job->table_id);
-    work->is_last = !table; /* its own purge takes them all */
+    /* A deleted table has a purge of its own, which removes all its state rows. */
+    work->is_last = !table;
     work->count = 0;
     if (!table)
         return STATUS_OK;
@@ -90,7 +94,7 @@ static enum status read_chunk(struct session *session, void *context, struct err
 
 /* ---- removing ---- */
 
-/* Also a row that was made to be locked, because it had gone meanwhile. */
+/* The lock statement creates a row that was removed meanwhile; this row is removable too. */
 static bool is_removable(const struct source_key *key)
 {
     return key->applied == 0 || (!key->is_ill && (!key->table || is_leftover(key->table, &key->stored)));

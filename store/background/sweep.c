@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - removes expired entities, dead rows, markers, finished transactions, request records, old audit records and
- * apply rates, and claims of workers that have died.
+ * sweep.c - removes expired entities, dead rows, commit markers, finished transactions, request
+ * records, old audit records and apply rates, and the claims of workers that have died.
  *
- * A dead row keeps its key's version. It may be deleted once the floor is at that version or above for every writer. So
- * first the floor is raised through the fence, then rows are deleted in small transactions (guard G3). If there is no
- * dead row to purge, the catalogue stays as it is, and no server has to read it again.
+ * A dead row keeps the version of its key. It may be deleted once every writer knows a floor at
+ * that version or above. So the sweep raises the floor through the fence first, and then deletes
+ * rows in small transactions (guard G3). If there is no dead row to purge, the catalogue is not
+ * changed, and no server has to read it again.
  */
 #include "store/background/sweep.h"
 
@@ -24,8 +25,8 @@ struct sweep {
     const struct sweep_ages *ages;
     int64_t floor_wanted;
     int64_t candidates;
-    const struct embedded *statement; /* of the present chunk */
-    int64_t removed;                  /* rows that the statement has deleted */
+    const struct embedded *statement; /* of the current chunk */
+    int64_t removed;                  /* number of rows that the statement has deleted */
 };
 
 /* ---- the floor ---- */
@@ -47,7 +48,10 @@ static enum status look_for_dead_rows(struct session *session, void *context, st
     return STATUS_OK;
 }
 
-/* A repeat after a lost answer changes nothing, because the floor is then high enough. */
+/*
+ * If the answer is lost, a second attempt changes nothing, because the floor is already high
+ * enough.
+ */
 static enum status raise_floor(struct session *session, void *context, struct error *err)
 {
     struct sweep *sweep = context;
@@ -74,7 +78,10 @@ static void chunk_params(struct session *session, const struct sweep *sweep, str
     pg_params_init(params, &session->arena);
     if (sweep->statement == &sql_dead_purge) {
         pg_add_int8(params, sweep->ages->dead_row_s);
-        /* The floor is in force: this transaction has checked the version of the catalogue that it comes from. */
+        /*
+         * This floor is in force for every writer: the transaction has checked that its catalogue
+         * is the current one.
+         */
         pg_add_int8(params, session->catalogue->floor);
     } else if (sweep->statement == &sql_transaction_sweep) {
         pg_add_int8(params, sweep->ages->transaction_s);
@@ -110,7 +117,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     return session_take_commit(session, err);
 }
 
-/* Delete chunk after chunk, up to the rows of one round. */
+/* Delete chunk after chunk, up to the number of rows allowed in one round. */
 static enum status remove_all(struct worker *store, struct sweep *sweep, const struct embedded *statement,
     int64_t *count, bool *more, struct error *err)
 {

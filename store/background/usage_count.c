@@ -16,7 +16,7 @@ enum { CHUNK_BLOCKS = 1024, FIRST_ROOM = 64 };
 
 enum chunk_column { CHUNK_TABLE_ID, CHUNK_ROWS, CHUNK_BYTES };
 
-/* The table's place in the order of ids. */
+/* The index at which the table's usage is, or has to be inserted: the array is sorted by id. */
 static size_t place_of(const struct usage_count *count, int64_t table_id)
 {
     size_t low = 0, high = count->table_count;
@@ -51,7 +51,7 @@ static void add_table(struct usage_count *count, const struct table_usage *more)
     at->bytes += more->bytes;
 }
 
-/* Pages that are added later wait for the next count. */
+/* Pages that are added during the count are left to the next count. */
 static enum status read_blocks(struct session *session, struct usage_count *count, struct error *err)
 {
     PG_RESULT row = NULL;
@@ -98,7 +98,8 @@ static void add_arrays(const struct usage_count *count, struct pg_params *params
 }
 
 /*
- * Usage is part of what servers know of accounts: a change is a new version of the catalogue. A repeat changes nothing.
+ * Servers know the usage of accounts from the access snapshot, so a change raises the catalogue's
+ * version. A repeat changes nothing.
  */
 static enum status store_count(struct session *session, void *context, struct error *err)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage_count.h - counts what accounts hold: one pass over all pages of the table of entities, a chunk at a time.
+ * usage_count.h - counts the entities and bytes that accounts hold, in one pass over all pages of
+ * the table of entities, a chunk at a time.
  *
- * Writers do nothing for it, so a write costs the same with and without quotas, and whatever way a row came or went, by
- * a write, a transaction, the expiry or a purge, the next count has it. In return usage is as old as the last count,
- * and rows that are updated during a count may be counted twice or not at all in it.
+ * Writers do not maintain these counts, so a write costs the same with and without quotas, and the
+ * next count includes every row, whether a write, a transaction, the expiry or a purge inserted or
+ * removed it. In return usage is as old as the last count, and a row that is updated during a count
+ * may be counted twice or not at all.
  *
- * The state of a count is the caller's; a worker that dies loses its count, and the next one begins anew.
+ * The caller owns the state of a count. If a worker dies, its count is lost, and the next one
+ * begins at the first page.
  */
 #ifndef STORE_BACKGROUND_USAGE_COUNT_H
 #define STORE_BACKGROUND_USAGE_COUNT_H
@@ -18,12 +21,12 @@
 #include "base/error.h"
 #include "store/session/worker.h"
 
-/* Of one table, or table of entries. */
+/* The usage of one table, or of the table of an index's entries. */
 struct table_usage {
     int64_t table_id, rows, bytes;
 };
 
-/* Zeroed: a count that has not begun. */
+/* The state of a count; all zero: no count has begun. */
 struct usage_count {
     int64_t next_block, blocks;
     struct table_usage *tables; /* in the order of their ids */
@@ -31,13 +34,13 @@ struct usage_count {
 };
 
 /*
- * Count one chunk. After the last one the result is stored, servers take it over within a second, *ended is true, and
- * `count` is zeroed. If it fails, the same chunk can be counted again.
+ * Count one chunk. After the last chunk the result is stored, *ended is true and `count` is zeroed;
+ * servers apply the result within a second. If the call fails, the same chunk can be counted again.
  */
 MUST_USE enum status usage_count_chunk(
     struct worker *store, struct usage_count *count, bool *ended, struct error *err);
 
-/* Give the count up. */
+/* Give up the count, and release its memory. */
 void usage_count_drop(struct usage_count *count);
 
 #endif

@@ -8,8 +8,13 @@
 
 enum {
     CHUNK_ROWS = 2000,
-    CHUNK_BYTES = 8 * 1024 * 1024, /* of properties, divided by the number of indexes that may copy them */
-    SMALL_BYTES = 16 * 1024, /* of one entity, divided by the same: most chunks need no sum of their sizes */
+    /* of properties, divided by the number of indexes that may copy them */
+    CHUNK_BYTES = 8 * 1024 * 1024,
+    /*
+     * of one entity, divided by the same number; in most chunks all entities are smaller, so their
+     * sizes are not summed up
+     */
+    SMALL_BYTES = 16 * 1024,
 };
 
 static bool is_built_in_ranges(const struct index *index)
@@ -61,7 +66,10 @@ static void take_row(struct walk_key *key, const struct table *table, const PGre
     key->source.bucket = entity_key_bucket(table->table_id, key->source.key.partition);
 }
 
-/* The number of rows up to the bound that have their properties. *is_cut: more rows of the chunk exist. */
+/*
+ * The number of rows before the first one whose properties were left out. *is_cut: the chunk ends
+ * before rows that exist.
+ */
 static size_t count_rows(const struct build_range *range, const PGresult *rows, bool *is_cut)
 {
     int count = PQntuples(rows);
@@ -83,7 +91,7 @@ static size_t count_rows(const struct build_range *range, const PGresult *rows, 
     return (size_t)count;
 }
 
-/* The keys borrow from the rows. */
+/* Make the keys of the chunk from the rows. The keys borrow from the rows. */
 static void take_rows(struct build_range *range, const PGresult *rows, struct arena *arena)
 {
     struct build_walk *walk = range->walk;
@@ -104,7 +112,10 @@ static void take_rows(struct build_range *range, const PGresult *rows, struct ar
         arena_copy(walk->arena, walk->end.row) };
 }
 
-/* If the attempt is made again, it reads up to the same key, because the next chunk has begun behind that key. */
+/*
+ * Report the end of the chunk to the turn, once. A repeated attempt reads up to the same key,
+ * because the next chunk has begun behind that key.
+ */
 static void tell_end(struct build_walk *walk)
 {
     const struct build_walk_start *start = walk->start;
@@ -121,8 +132,8 @@ static void tell_end(struct build_walk *walk)
 }
 
 /*
- * Without has_large the statement returns the properties of small rows only. With it, those of all rows until their sum
- * is too large.
+ * Without has_large, the statement returns the properties of small rows only. With has_large, it
+ * returns the properties of consecutive rows until their sum exceeds the bound.
  */
 static enum status query_rows(
     struct session *session, const struct build_range *range, PGresult **rows, struct error *err)
@@ -186,7 +197,7 @@ struct walk_key *build_range_find_key(struct build_range *range, size_t *next, c
 
 enum state_column { STATE_APPLIED = ROW_VERSION, STATE_MANIFEST, STATE_CTID };
 
-/* The keys borrow from the rows. */
+/* Set the state rows of the chunk's keys. The keys borrow from the rows. */
 static void take_states(struct build_range *range, const PGresult *rows, struct arena *arena)
 {
     size_t next = 0;

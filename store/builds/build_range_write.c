@@ -24,7 +24,7 @@ static bool is_violated(const struct walk_key *key)
     return false;
 }
 
-/* Whether the plan changes an entry that exists. */
+/* Whether the plan changes or deletes an entry that exists. */
 static bool replaces(const struct source_key *key)
 {
     for (size_t i = 0; i < key->plan.upsert_count; i++)
@@ -72,7 +72,7 @@ static bool has_disposition(const struct build_range *range, enum walk_dispositi
     return false;
 }
 
-/* Changed first, then made: the order of locks that reconciles have. */
+/* Changed rows come first, then new ones: the same order of locks as in a reconcile. */
 static enum status send_changed(struct session *session, const struct build_range *range, struct error *err)
 {
     struct pg_array ctids, partitions, rows, was_applied, was, applied, manifests;
@@ -218,13 +218,16 @@ static enum status lock_and_reread(struct session *session, struct build_range *
 
 /* ---- flight 4 ---- */
 
-/* The entity has changed since the plan was made from it (guard G8). */
+/* Whether the entity has changed since it was read for the plan (guard G8). */
 static bool is_undone(const struct walk_key *key)
 {
     return is_written(key) && key->is_held && !key->is_unchanged;
 }
 
-/* Send what restores the state rows of keys that are not done: no entry of theirs has been written yet. */
+/*
+ * Send the statements that restore the state rows of keys whose entities have changed; no entry of
+ * these keys has been written yet.
+ */
 static enum status send_undo(struct session *session, const struct build_range *range, struct error *err)
 {
     struct key_arrays created;

@@ -2,9 +2,11 @@
 /*
  * build_turn.c - see the header.
  *
- * The chunks of a turn are transactions of their own, of ranges that do not overlap, so their order does not matter:
- * what counts is that the checkpoint is committed later than all of them. Each ends where the next one begins, unless
- * it had to be read again while others wrote into its range, and then ended earlier: the turn counts up to there.
+ * Each chunk of a turn is a transaction of its own. The ranges of the chunks do not overlap, so
+ * their order does not matter; only the checkpoint must be committed later than all of them. Each
+ * chunk ends where the next one begins, with one exception: a chunk that was read again while
+ * others wrote into its range may end earlier. Then the turn counts only up to the end of this
+ * chunk.
  */
 #include "store/builds/build_turn.h"
 
@@ -22,7 +24,7 @@ struct chunk {
 struct chunks {
     const struct build_walk_start *start;
     struct turn turn;
-    atomic_bool has_large; /* a chunk has met large entities */
+    atomic_bool has_large; /* a chunk has found large entities */
     struct chunk list[TURN_CHUNKS];
 };
 
@@ -70,7 +72,7 @@ static struct entity_key copied(const struct entity_key *key, struct arena *aren
     return (struct entity_key){ arena_copy(arena, key->partition), arena_copy(arena, key->row) };
 }
 
-/* The chunks from the first one on, as far as each begins where the one before has ended. */
+/* Unite the chunks from the first one on, as long as each begins where the one before has ended. */
 static void join(struct build_turn *turn, const struct chunks *chunks)
 {
     struct build_walk *whole = &turn->whole;

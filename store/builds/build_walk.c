@@ -5,20 +5,22 @@
  *   flight 1   BEGIN; fence; catalogue; entities of the next range
  *   flight 2   their state rows, dead letters
  *   plan       in C, pure: domain/reconcile_plan
- *   flight 3   change and make state rows, which locks them; versions of the entities
- *   flight 4   what flight 3 did for entities that have changed is undone; entries
+ *   flight 3   change and insert state rows, which locks them; versions of the entities
+ *   flight 4   undo flight 3 for entities that have changed; entries
  *   flight 5   marker; COMMIT, which does not wait for the disk
  *
- * The checkpoint of all chunks of a turn is a later transaction, which waits.
+ * The checkpoint of all chunks of a turn is a later transaction, which waits for the disk.
  *
- * A reconcile locks first and reads then. Here most keys have no state row yet, and to make one twice, empty and then
- * with its manifest, would cost more than all the rest. So the entities are read before, and what counts is the second
- * reading, after the lock (guard G8): an entity that still has its version is what the plan was made from. One that has
- * not, or whose state row another transaction has inserted or changed, is left to a reconcile.
+ * A reconcile locks a key's state row first and reads its entity then. Here most keys have no state
+ * row yet, and writing each state row twice, first empty and then with its manifest, would cost
+ * more than all other work of the chunk. So a chunk reads the entities first, and reads their
+ * versions again after the lock (guard G8): an entity that still has its version is the one the
+ * plan was made from. A key whose entity has changed, or whose state row another transaction has
+ * inserted or changed, is left to a reconcile.
  *
- * No intent is removed here: what is open is done by the workers, later than this. A key for which nothing is to be
- * written needs no lock: its manifest says that its entries are there, and whatever changes it from now on leaves an
- * intent.
+ * A chunk removes no intents: workers do the work of open intents later. A key for which nothing
+ * has to be written needs no lock: its manifest says that its entries exist, and every later change
+ * of the entity makes an intent.
  */
 #include "store/builds/build_walk.h"
 
@@ -26,7 +28,8 @@
 #include "store/builds/build_range_write.h"
 #include "store/sql.h"
 
-enum { SIBLINGS_MS = 5000 }; /* how long a claim of a build that comes along lasts */
+/* how long the claims of builds that take part last */
+enum { SIBLINGS_MS = 5000 };
 
 /* ---- builds that come along ---- */
 
@@ -58,7 +61,10 @@ static struct job sibling_at(const PGresult *rows, int row, const struct job *le
         .error = STR_EMPTY };
 }
 
-/* A job with a rate walks alone. */
+/*
+ * Claim the builds of the table's other indexes. A job with a rate limit takes no other builds
+ * along.
+ */
 static enum status claim_siblings(
     struct session *session, const struct table *table, struct build_walk_start *start, struct error *err)
 {
@@ -83,7 +89,10 @@ static enum status claim_siblings(
     return STATUS_OK;
 }
 
-/* Compare the position of a job's walk with another. A job without a cursor stands before every key. */
+/*
+ * Compare the position of a job's walk with another one. A job without a cursor stands before every
+ * key.
+ */
 static int compare_positions(const struct job *job, const struct turn_position *position)
 {
     if (!job->has_cursor || !position->has_from)
@@ -92,8 +101,8 @@ static int compare_positions(const struct job *job, const struct turn_position *
 }
 
 /*
- * The turn begins at the position of the walk that is furthest behind, and ends at the latest at the position of the
- * next one.
+ * The turn begins at the position of the build that is furthest behind, and ends at the latest at
+ * the position of the build that is next.
  */
 static void choose_position(struct build_walk_start *start)
 {
@@ -156,7 +165,7 @@ static enum status walk_range(struct session *session, struct build_range *range
     return commit(session, err);
 }
 
-/* The index of a job; NULL: by the session's catalogue the index or its table does not exist. */
+/* The index of a job; NULL if the session's catalogue has no such index or table. */
 static const struct index *find_index(const struct session *session, const struct job *job)
 {
     const struct table *entries = catalogue_find_id(session->catalogue, job->index_id);
@@ -164,7 +173,10 @@ static const struct index *find_index(const struct session *session, const struc
     return entries && catalogue_find_id(session->catalogue, job->table_id) ? entries->entries_of : NULL;
 }
 
-/* The index of a job. If the session's catalogue has none, a recent catalogue decides; NULL: there is none. */
+/*
+ * The index of a job. If the session's catalogue does not have it, the catalogue is read again.
+ * NULL: the index does not exist.
+ */
 static enum status look_up_index(
     struct session *session, const struct job *job, const struct index **out, struct error *err)
 {
@@ -227,7 +239,10 @@ enum status build_walk_begin(struct build_walk_start *start, struct error *err)
     return worker_attempt(start->job->store, attempt_begin, start, err);
 }
 
-/* Move a job to the end of the turn if it stood where the turn began. Other jobs stay where they are. */
+/*
+ * Move a job's cursor to the end of the turn if it stood where the turn began. Otherwise leave the
+ * job as it is.
+ */
 static void advance(struct job *job, const struct build_walk *turn)
 {
     const struct job *leader = turn->start->job;
@@ -245,7 +260,7 @@ static void advance(struct job *job, const struct build_walk *turn)
     job->cursor = turn->end;
 }
 
-/* A sibling that has ended meanwhile has nothing to save, and the other ones are saved nevertheless. */
+/* A sibling that has ended meanwhile needs no checkpoint; the other ones are still saved. */
 static enum status save_siblings(struct session *session, const struct build_walk *turn, struct error *err)
 {
     for (size_t i = 0; i < turn->start->sibling_count; i++) {

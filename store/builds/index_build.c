@@ -23,14 +23,15 @@
 enum {
     CHUNK_KEYS = 500,
     CHUNK_BYTES = 8 * 1024 * 1024,
-    VALIDATION = 1, /* its first phase */
-    READINGS = 3,   /* of an entity: by the walk, by the validation, and its entry */
+    VALIDATION = 1, /* the first phase of the validation */
+    /* how often a build reads an entity: in the walk, in the validation, and as an entry */
+    READINGS = 3,
 };
 
-/* Source keys of one chunk, in the job's arena. */
+/* The source keys of one chunk; in the job's arena. */
 struct chunk {
     struct job *job;
-    bool is_gone; /* there is no such index any more */
+    bool is_gone; /* the index does not exist any more */
     bool has_manifests;
     bool is_unique;
     bool is_last;
@@ -79,7 +80,10 @@ static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_i
     chunk->is_last = count < CHUNK_KEYS && chunk->count == (size_t)count;
 }
 
-/* The total is for progress only. A table that is too large to be counted in time has none. */
+/*
+ * Count the entities, to report progress. A table that is too large to be counted in time has no
+ * total.
+ */
 static enum status count_source(struct session *session, struct job *job, struct error *err)
 {
     struct pg_params params;
@@ -123,9 +127,10 @@ static enum status reconcile(struct job *job, const struct intent *keys, size_t 
 }
 
 /*
- * Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. Of a
- * unique index all are reconciled: one that came before the owner was known has noted a violation, and another may be
- * about to, under the lock that is waited for.
+ * Write the entries of a strong index under the locks of their sources. A source that cannot have
+ * its entry is reconciled, which records the violation. In a unique index all sources are
+ * reconciled: a reconcile that ran before the owner was known has recorded a violation, and another
+ * one may be about to, once it gets the lock.
  */
 static enum status mend_locked(
     struct job *job, const struct chunk *chunk, const struct strong_source *sources, struct error *err)
@@ -160,7 +165,10 @@ struct state_change {
     enum index_state state;
 };
 
-/* The index's state, with READY also its name, and the operation's checkpoint, through the fence, in one commit. */
+/*
+ * Change the index's state (if it becomes READY, also its name) and store the operation's
+ * checkpoint, through the fence, in one commit.
+ */
 static enum status change_state(struct session *session, void *context, struct error *err)
 {
     const struct state_change *change = context;
@@ -206,7 +214,10 @@ static void begin_validation(struct job *job)
     job->cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
 }
 
-/* An index that does not exist any more cancels its build, whether it was dropped or its table deleted. */
+/*
+ * If the index does not exist any more, because it was dropped or its table deleted, its build is
+ * cancelled.
+ */
 static enum status cancel(struct job *job, struct error *err)
 {
     job->state = JOB_CANCELLED;
@@ -218,7 +229,10 @@ static bool is_replacement(const struct job *job)
     return str_equal(job->kind, STR_LITERAL("replace_index"));
 }
 
-/* Fail the build with job->error as the reason. A replacement is retired; any other index stays until it is dropped. */
+/*
+ * Fail the build with job->error as the reason. If the index is a replacement, drop it; any other
+ * index stays until a caller drops it.
+ */
 static enum status fail(struct job *job, struct error *err)
 {
     job->state = JOB_FAILED;
@@ -229,7 +243,7 @@ static enum status fail(struct job *job, struct error *err)
 
 enum violation_column { VIOLATION_COUNT, VIOLATION_CAUSES };
 
-/* For an index that does not allow violations: whether it has some. If so, job->error names their number. */
+/* If the index does not allow violations and has some, set job->error, which says how many. */
 static enum status find_violations(struct session *session, void *context, struct error *err)
 {
     struct job *job = context;
@@ -255,7 +269,7 @@ static enum status find_violations(struct session *session, void *context, struc
     return STATUS_OK;
 }
 
-/* Every entity has been read, so every violation has its dead letter. */
+/* At this point every entity has been read, so every violation has its dead letter. */
 static enum status end_walk(struct job *job, struct error *err)
 {
     TRY(worker_attempt(job->store, find_violations, job, err));
@@ -265,7 +279,7 @@ static enum status end_walk(struct job *job, struct error *err)
     return enter(job, INDEX_VALIDATING, err);
 }
 
-/* Reconcile key by key an index that cannot be built in ranges, or a range that has failed. */
+/* Reconcile key by key: for an index that cannot be built in ranges, or a range that has failed. */
 static enum status walk_keys(struct job *job, struct error *err)
 {
     struct chunk chunk = { .job = job };
@@ -289,7 +303,7 @@ static enum status begin_walk(struct session *session, void *context, struct err
     return count_source(session, context, err);
 }
 
-/* Everything up to the end of the turn has its entries now. */
+/* Store that everything up to the end of the turn has its entries. */
 static enum status end_turn(struct job *job, struct build_turn *turn, struct error *err)
 {
     struct build_walk *whole = &turn->whole;
@@ -333,7 +347,10 @@ static enum status walk(struct job *job, struct error *err)
 
 /* ---- validating ---- */
 
-/* The entries are right: they were, or they were repaired key by key and verified again. */
+/*
+ * The validation has ended. `remaining` differences could not be repaired; with 0 the index is
+ * right.
+ */
 static enum status end_validation(struct job *job, int64_t remaining, struct error *err)
 {
     job->total = job->done;

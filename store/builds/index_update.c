@@ -2,10 +2,11 @@
 /*
  * index_update.c - see the header.
  *
- * The walk goes forward only. Keys whose work is opened behind it were written later than the walk began, and so
- * brought their entries along; keys whose work is done before the walk comes were reconciled by a worker. A change of
- * the index back to an eventual one ends the operation in the same commit: an operation that wakes up late then fails
- * at its checkpoint, and does not declare strong what another operation has to walk anew.
+ * The walk goes forward only. A key that gets an intent behind the walk was written after the walk
+ * began, so its entries were written with it; a key whose work was done before the walk reaches it
+ * was reconciled by a worker. A change of the index back to an eventual one ends the operation in
+ * the same commit. If a worker resumes the operation late, its checkpoint fails, and the index is
+ * not declared strong without a new walk.
  */
 #include "store/builds/index_update.h"
 
@@ -19,7 +20,8 @@ enum { CHUNK_KEYS = 500 };
 
 struct behind {
     struct job *job;
-    bool is_over; /* the index is gone, or need not become strong any more */
+    /* the index is gone, or need not become strong any more */
+    bool is_over;
     struct intent *keys;
     size_t count;
 };
@@ -65,7 +67,7 @@ static enum status read_chunk(struct session *session, void *context, struct err
     return STATUS_OK;
 }
 
-/* Through the fence, in one commit with the end of the operation. */
+/* Declare the index strong through the fence, in one commit with the end of the operation. */
 static enum status declare_strong(struct session *session, void *context, struct error *err)
 {
     const struct job *job = context;

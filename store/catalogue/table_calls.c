@@ -61,7 +61,7 @@ static enum status send_create(
     return pg_sync(&session->pg, err);
 }
 
-/* No fence needs closing: no write can have been planned with a table that did not exist. */
+/* No fence is needed: no write can have been planned for a table that did not exist. */
 static enum status create(struct session *session, struct operation *operation, struct error *err)
 {
     int64_t created = clock_ticks(), now_us;
@@ -71,7 +71,7 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(send_create(session, operation, created, err));
     status = session_take_begin(session, &now_us, err);
     if (status != STATUS_OK && status != STATUS_STALE)
-        return status; /* a changed catalogue is no harm: nothing was planned with it */
+        return status; /* STATUS_STALE is harmless: nothing was planned with the catalogue */
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(row) == 0) {
@@ -136,7 +136,7 @@ static enum status send_update(struct session *session, const struct operation *
     return pg_send(&session->pg, &sql_table_update, &params, err);
 }
 
-/* Writers must see a feed begin or end: the fence. */
+/* Writers must notice that a feed begins or ends, so this change goes through the fence. */
 static enum status update_with_feed(struct session *session, struct operation *operation, struct error *err)
 {
     const struct table_change *change = &operation->in.tables.change;
@@ -157,7 +157,10 @@ static enum status update_with_feed(struct session *session, struct operation *o
     return get(session, operation, err);
 }
 
-/* No fence needs closing: the settings are for reads, which look at the catalogue's version after their rows. */
+/*
+ * No fence is needed: only reads use these settings, and a read checks the catalogue's version
+ * after it has read its rows.
+ */
 static enum status update(struct session *session, struct operation *operation, struct error *err)
 {
     PG_RESULT row = NULL;
@@ -171,7 +174,7 @@ static enum status update(struct session *session, struct operation *operation, 
     TRY(pg_sync(&session->pg, err));
     status = session_take_begin(session, &now_us, err);
     if (status != STATUS_OK && status != STATUS_STALE)
-        return status; /* a changed catalogue is no harm: the statement looked for the table by itself */
+        return status; /* STATUS_STALE is harmless: the statement looks for the table by itself */
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(row) == 0) {
@@ -192,7 +195,7 @@ void table_calls_update(struct session *session, struct operation *operation)
 
 /* ---- list ---- */
 
-/* To a filter a table is an entity with one property. */
+/* For a filter, a table is an entity with the one property TableName. */
 static bool is_listed(const struct table *table, const struct operation_tables *in)
 {
     struct value name = { .type = PROPERTY_STRING, .bytes = table->name };

@@ -8,21 +8,28 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* TABLE_ALREADY_EXISTS, in any case, also when the name is an index's; QUOTA_EXCEEDED. */
+/*
+ * Create a table. TABLE_ALREADY_EXISTS: a table or an index has the name, in upper or lower case;
+ * QUOTA_EXCEEDED.
+ */
 void table_calls_create(struct session *session, struct operation *operation);
 
-/* TABLE_NOT_FOUND. */
+/* Read a table's settings. TABLE_NOT_FOUND. */
 void table_calls_get(struct session *session, struct operation *operation);
 
 /* Change the settings in in.tables.change. TABLE_NOT_FOUND. */
 void table_calls_update(struct session *session, struct operation *operation);
 
-/* In order of the names in lower case, behind in.tables.after, as far as the filter matches. */
+/*
+ * List the tables behind in.tables.after that match the filter, in the order of their names in
+ * lower case.
+ */
 void table_calls_list(struct session *session, struct operation *operation);
 
 /*
- * The name is free at once; rows, indexes and intents are removed by the operation in the outcome.
- * RESOURCE_NOT_FOUND; INDEX_OWNED when it holds the entries of an index.
+ * Delete a table. Its name is free at once; the job in the outcome removes its rows, indexes and
+ * intents.
+ * RESOURCE_NOT_FOUND; INDEX_OWNED if the table holds the entries of an index.
  */
 void table_calls_delete(struct session *session, struct operation *operation);
 

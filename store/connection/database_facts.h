@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * database_facts.h - reads what an operator should know of the database: settings, connections, old transactions, dead
- * rows.
+ * database_facts.h - reads what an operator needs to know about the database: settings,
+ * connections, old transactions, dead rows.
  */
 #ifndef STORE_CONNECTION_DATABASE_FACTS_H
 #define STORE_CONNECTION_DATABASE_FACTS_H
@@ -10,8 +10,8 @@
 #include "store/connection/pg.h"
 
 /*
- * The facts of sql/database_facts.sql, in the arena. A fact that the role may not see, or that does not apply, is left
- * out. Fails as pg_ensure and pg_query do.
+ * Read the facts of sql/database_facts.sql into the arena. A fact that this role may not see, or
+ * that does not apply, is left out. Fails as pg_ensure and pg_query do.
  */
 MUST_USE enum status database_facts_read(
     struct pg *pg, struct arena *arena, struct facts *out, struct error *err);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * migrate.c - one transaction per migration; an advisory lock makes a second run wait. (The lock
- * only saves the second run an error: the primary key of schema_migrations would refuse it anyway.)
+ * migrate.c - see the header. If two programs migrate at the same time, an advisory lock makes the
+ * second one wait, which saves it an error: without the lock the primary key of schema_migrations
+ * would refuse its migrations.
  *
- * A migration that waits for a lock on a table holds up every statement on that table that comes
- * after it. So it waits for two seconds at most, gives up its place, and tries again: a long
- * transaction of another program delays the migration, not the service.
+ * A migration that waits for a lock on a table holds up every later statement on that table. So it
+ * waits for two seconds at most, gives up its place, and tries again: a long transaction of another
+ * program delays the migration, not the service.
  */
 #include "store/connection/migrate.h"
 

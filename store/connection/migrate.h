@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * migrate.h - bring a database to the schema version this program was built with.
+ * migrate.h - brings a database to the schema version that this program was built for.
  *
- * Migrations are embedded, forward only, and applied one transaction each, in order, under a lock
- * that lets two runs at once wait for each other. Running it again does nothing.
+ * Migrations are embedded and only go forward. Each is applied in a transaction of its own, in
+ * order, under a lock that makes a second run at the same time wait. If the database is up to date,
+ * nothing is done.
  */
 #ifndef STORE_CONNECTION_MIGRATE_H
 #define STORE_CONNECTION_MIGRATE_H
@@ -11,13 +12,13 @@
 #include "base/error.h"
 
 /*
- * Apply what is missing. say() gets one line per thing done ("applied 0002_intents", "schema is at
- * version 4"). A database that is newer than this program, and accepts it, is left as it is.
+ * Apply the missing migrations. say() gets one line for each step ("applied 0002_intents", "schema
+ * is at version 4"). A database that is newer than this program, and accepts it, is not changed.
  *
- * STATUS_UNAVAILABLE   no connection; the message names the server's answer STATUS_PRECONDITION
- * the database is newer than this program, which does not work with it STATUS_INTERNAL      a
- * migration failed, or got a lock on a table in none of its attempts within three minutes; those
- *                      before it are applied
+ *   STATUS_UNAVAILABLE   no connection; the message contains the server's answer
+ *   STATUS_PRECONDITION  the database is newer than this program and does not accept it
+ *   STATUS_INTERNAL      a migration failed, or could not lock a table within three minutes; the
+ *                        migrations before it are applied
  */
 MUST_USE enum status migrate_run(
     const char *postgres, void (*say)(void *context, const char *line), void *context, struct error *err);

@@ -2,8 +2,8 @@
 /*
  * pg.c - connecting, flights and results.
  *
- * The connection is non-blocking and in pipeline mode all the time; every wait is a poll with a limit,
- * so a stalled server costs one thread one limit and never more.
+ * The connection is always non-blocking and in pipeline mode. Every wait is a poll() with the
+ * connection's time limit, so a server that stands still blocks a thread for that limit at most.
  */
 #include "store/connection/pg.h"
 
@@ -26,19 +26,24 @@ enum {
 };
 
 /*
- * Generic plans: every hot statement has one good plan, by primary key, whatever the arrays hold. The
- * joins with unnest must be nested loops over the key: the other methods would read whole tables.
+ * Generic plans: every hot statement has one good plan, by primary key, whatever its arrays
+ * contain. A join with unnest must be a nested loop over the key: the other methods would read
+ * whole tables.
  *
- * A plan is kept until statistics change, and the one that is best while a table is empty would read all of
- * it, for ever more, as it grows. So nothing else than the key may be possible: statements say `offset 0` in
- * a lateral subquery, or compare the first column of the key with `any (array[...])`, which cannot be merged.
+ * PostgreSQL keeps a plan until the statistics change, and the cheapest plan while a table is empty
+ * reads all of it, which would stay so while the table grows. So a statement must leave the planner
+ * only the key: it says `offset 0` in a lateral subquery, or compares the first column of the key
+ * with `any (array[...])`, which cannot be merged.
  */
 static const char session_settings[] =
     "set default_transaction_isolation = 'read committed';"
     "set lock_timeout = '1s';"
     "set statement_timeout = '10s';"
     "set idle_in_transaction_session_timeout = '5s';"
-    /* Over TCP: a peer that takes nothing any more, or does not answer, loses its session and its locks. */
+    /*
+     * Over TCP: a client that reads nothing any more, or does not answer, loses its session and its
+     * locks.
+     */
     "set tcp_user_timeout = '10s';"
     "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;"
     "set plan_cache_mode = force_generic_plan;"
@@ -109,7 +114,7 @@ static enum status result_error(const PGresult *result, struct error *err)
     return status;
 }
 
-/* The connection is of no use any more. */
+/* Close the connection and fill err; no further statement can be sent on it. */
 static enum status connection_lost(struct pg *pg, const char *what, struct error *err)
 {
     struct str message = first_line(pg->conn ? PQerrorMessage(pg->conn) : "");
@@ -156,7 +161,10 @@ enum setting_column {
     SETTING_PROCESS,
 };
 
-/* The backend is the process whose id libpq has, unless a pooler answered in its place. */
+/*
+ * The backend that answers must be the one whose process id libpq knows; otherwise a pooler answers
+ * in its place.
+ */
 static enum status check_settings(PGconn *conn, struct error *err)
 {
     PG_RESULT result = PQexec(conn, sql_database_settings.text);
@@ -177,8 +185,8 @@ static enum status check_settings(PGconn *conn, struct error *err)
 }
 
 /*
- * libpq would write notices to stderr, between the lines of the log. A message that ends an idle connection is one of
- * them; the next statement fails and says why.
+ * By default libpq writes notices to stderr, between the lines of the log. A message that ends an
+ * idle connection is such a notice; the next statement fails with the reason.
  */
 static void ignore_notice(void *context, const char *message)
 {
@@ -241,7 +249,10 @@ void pg_unbound(struct pg *pg)
     pg_bound(pg, INT64_MAX, NULL);
 }
 
-/* The caller has gone: have the server stop, once. Should it not listen, the usual limits hold. */
+/*
+ * If the caller has gone, ask the server once to cancel the statement. If the server does not
+ * react, the usual time limits hold.
+ */
 static void cancel_if_given_up(struct pg *pg, int64_t now_us)
 {
     char ignored[256];
@@ -256,7 +267,7 @@ static void cancel_if_given_up(struct pg *pg, int64_t now_us)
     PQfreeCancel(cancel);
 }
 
-/* How long to wait before the next look at whether the caller has gone. */
+/* How long to wait until the next check of whether the caller has gone. */
 static int pause_ms(const struct pg *pg, int64_t now_us, int64_t left_us)
 {
     if (pg->cancel_sent)
@@ -268,7 +279,9 @@ static int pause_ms(const struct pg *pg, int64_t now_us, int64_t left_us)
     return (int)(left_us / 1000) + 1;
 }
 
-/* Push out what is queued and take in what has come, until done() or the limit. */
+/*
+ * Send what is queued and receive what has arrived, until done() is true or the time limit is over.
+ */
 static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct error *err)
 {
     int64_t deadline_us = clock_monotonic_us() + pg->limit_us;
@@ -295,22 +308,26 @@ static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct
     }
 }
 
-/* Take the result of a Parse, which has come. It is kept if the Parse has failed. */
+/*
+ * Take the result of a Parse, which has arrived. If the Parse has failed, its result is kept for
+ * the statement.
+ */
 static void take_parse(struct pg *pg)
 {
     PG_RESULT result = PQgetResult(pg->conn);
     ExecStatusType type = PQresultStatus(result);
 
-    PQclear(PQgetResult(pg->conn)); /* the NULL behind it, which is there already */
+    /* the NULL that follows the result; it has arrived too */
+    PQclear(PQgetResult(pg->conn));
     prepared_parse_ended(pg->prepared, type == PGRES_COMMAND_OK);
     if (type == PGRES_COMMAND_OK || type == PGRES_PIPELINE_ABORTED)
         return;
     PQclear(pg->parse_failure);
     pg->parse_failure = result;
-    result = NULL; /* or it would be cleared here */
+    result = NULL; /* PG_RESULT would clear it on return */
 }
 
-/* Whether the next result that is not a Parse's has come. */
+/* Whether the next result that is not a Parse's has arrived. */
 static bool has_result(struct pg *pg)
 {
     while (!PQisBusy(pg->conn)) {
@@ -391,7 +408,7 @@ enum status pg_sync(struct pg *pg, struct error *err)
     return wait_until(pg, is_flushed, err);
 }
 
-/* A statement that was skipped because its own Parse failed gets the failure of the Parse. */
+/* A statement that was skipped because its own Parse failed gets the error of the Parse. */
 static void put_parse_failure(struct pg *pg, PGresult **result)
 {
     if (!pg->parse_failure || PQresultStatus(*result) != PGRES_PIPELINE_ABORTED)
@@ -401,7 +418,10 @@ static void put_parse_failure(struct pg *pg, PGresult **result)
     pg->parse_failure = NULL;
 }
 
-/* The next result that is neither a Parse's nor the NULL behind the results of a statement. */
+/*
+ * Take the next result, leaving out those of Parses and the NULL that follows a statement's
+ * results.
+ */
 static enum status take_result(struct pg *pg, PGresult **out, struct error *err)
 {
     for (int nulls = 0; nulls < 2; nulls++) {
@@ -445,7 +465,10 @@ enum status pg_next(struct pg *pg, PGresult **out, struct error *err)
     return status;
 }
 
-/* Parse it alone: rows can come singly only from the command that is the first of those under way. */
+/*
+ * Parse the statement in a flight of its own: single-row mode works only for the first command of a
+ * flight.
+ */
 static enum status parse_alone(struct pg *pg, const struct embedded *sql, struct error *err)
 {
     PG_RESULT failure = NULL;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pg.h - one connection to PostgreSQL: prepared statements by name, binary parameters, pipelined flights.
+ * pg.h - one connection to PostgreSQL: prepared statements by name, binary parameters, pipelined
+ * flights.
  *
- * A flight is: pg_send*, pg_sync, then pg_next for each statement whose result is read, and pg_end for the rest up to
- * the sync. All waits are bounded by the connection's time limit. After it, or when the connection breaks, the
- * connection is closed, and the caller gets STATUS_UNAVAILABLE. The caller knows whether a COMMIT was under way.
+ * A flight is: pg_send*, pg_sync, then pg_next for each statement whose result is read, and pg_end
+ * for the rest up to the sync. All waits are bounded by the connection's time limit. If a wait
+ * exceeds the limit, or the connection breaks, the connection is closed and the call returns
+ * STATUS_UNAVAILABLE. The caller knows whether a COMMIT was under way.
  *
- * Isolation is READ COMMITTED (guard G0). Results are read through the column functions below, so that
- * libpq's types stay in store/.
+ * Isolation is READ COMMITTED (guard G0). Results are read through the column functions below, so
+ * that libpq's types stay in store/.
  */
 #ifndef STORE_CONNECTION_PG_H
 #define STORE_CONNECTION_PG_H
@@ -27,16 +29,28 @@ struct pg {
     const char *conninfo; /* borrowed */
     const char *role;     /* for pg_stat_activity: "tavolad write", "tavola-worker" */
     PGconn *conn;         /* NULL: not connected */
-    int64_t connects;     /* connections made so far: tells them apart, since an address may be used again */
+    /*
+     * number of connections made so far; it identifies the connection, since the address of a
+     * PGconn may be used again
+     */
+    int64_t connects;
     int64_t
-        connected_us; /* when the last one was made: anything read on it is newer than the last crash recovery */
-    int64_t next_try_us; /* no attempt to connect before this time; until then the last failure holds: */
+        /*
+         * when the connection was made: anything read on it is newer than the last crash recovery
+         */
+        connected_us;
+    /*
+     * no attempt to connect is made before this time; until then `failure`, the result of the last
+     * attempt, is returned
+     */
+    int64_t next_try_us;
     enum status failure;
     char failure_text[256];
     int64_t limit_us;          /* of each wait */
-    int syncs;                 /* sent, and not yet answered */
+    int syncs;                 /* sent and not yet answered */
     struct prepared *prepared; /* NULL: not connected */
-    PGresult *parse_failure;   /* of a Parse whose statement's result comes next; NULL: none */
+    /* the error of a Parse whose statement's result comes next; NULL: none */
+    PGresult *parse_failure;
 
     /* See pg_bound. */
     int64_t give_up_us;
@@ -45,8 +59,9 @@ struct pg {
 };
 
 /*
- * Whether connections to a database that may lose acknowledged writes are made (TAVOLA_ALLOW_DATA_LOSS). For the whole
- * process; called at its start, before the first connection. Without a call they are refused.
+ * Whether connections are made to a database that may lose acknowledged writes
+ * (TAVOLA_ALLOW_DATA_LOSS). Applies to the whole process; call it at the start, before the first
+ * connection. The default is no.
  */
 void pg_allow_data_loss(bool allowed);
 
@@ -54,19 +69,19 @@ void pg_init(struct pg *pg, const char *conninfo, const char *role);
 void pg_close(struct pg *pg);
 
 /*
- * Connect if needed, check the schema version and the database's settings, set the session's limits.
- * Less than a quarter of a second after a failure the same failure is returned without another attempt.
+ * Connect if there is no connection: check the schema version and the database's settings, and set
+ * the session's limits. Within a quarter of a second after a failure, the same failure is returned
+ * without another attempt.
  *
- * STATUS_UNAVAILABLE  not reachable
- * STATUS_PRECONDITION the schema has another version, and the message names `tavola migrate`; or the database's
- * settings
- *                     void a promise (domain/database/database_settings.h)
+ *   STATUS_UNAVAILABLE   the database cannot be reached
+ *   STATUS_PRECONDITION  the schema has another version, and the message names `tavola migrate`; or a setting of
+ *                        the database breaks a promise (domain/database/database_settings.h)
  */
 MUST_USE enum status pg_ensure(struct pg *pg, struct error *err);
 
 /*
- * For reads on behalf of one caller: once the time has passed or *given_up is true, the statement that runs is
- * cancelled and fails with STATUS_TIMEOUT. Holds until pg_unbound.
+ * For reads on behalf of one caller: once give_up_us has passed or *given_up is true, the running
+ * statement is cancelled and fails with STATUS_TIMEOUT. Holds until pg_unbound.
  */
 void pg_bound(struct pg *pg, int64_t give_up_us, const atomic_bool *given_up);
 void pg_unbound(struct pg *pg);
@@ -76,7 +91,7 @@ static inline bool pg_is_open(const struct pg *pg)
     return pg->conn != NULL;
 }
 
-/* Between two flights: whether a transaction is open. */
+/* Whether a transaction is open. Call it between two flights only. */
 static inline bool pg_in_transaction(const struct pg *pg)
 {
     return pg->conn != NULL && PQtransactionStatus(pg->conn) == PQTRANS_INTRANS;
@@ -99,7 +114,7 @@ void pg_add_bool(struct pg_params *params, bool value);
 void pg_add_int2(struct pg_params *params, int16_t value);
 void pg_add_int4(struct pg_params *params, int32_t value);
 void pg_add_int8(struct pg_params *params, int64_t value);
-void pg_add_bytes(struct pg_params *params, struct str bytes); /* text, bytea; borrowed */
+void pg_add_bytes(struct pg_params *params, struct str bytes); /* text or bytea; borrowed */
 void pg_add_intent_id(struct pg_params *params, struct intent_id id);
 
 enum pg_oid {
@@ -129,52 +144,61 @@ void pg_add_array(struct pg_params *params, struct pg_array *array);
 /* ---- flights ---- */
 
 /*
- * Queue one statement; params may be NULL. It is parsed before, in the same flight, if the connection does not have it:
- * what the Parse fails with is the failure of the statement. Fails only with the connection.
+ * Queue one statement; params may be NULL. If the connection has not prepared the statement, a
+ * Parse precedes it in the same flight, and an error of the Parse becomes the error of the
+ * statement. pg_send itself fails only if the connection does.
  */
 MUST_USE enum status pg_send(
     struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err);
 MUST_USE enum status pg_sync(struct pg *pg, struct error *err);
 
 /*
- * pg_send for the first statement of a flight, whose rows come one by one: pg_row takes them, and memory holds one at a
- * time. No other flight is under way. Waits for a round trip if the connection does not have the statement.
+ * As pg_send, for the first statement of a flight whose rows are to be read one by one with pg_row,
+ * so that memory holds one row at a time. No other flight may be under way. Waits for a round trip
+ * if the connection has not prepared the statement.
  */
 MUST_USE enum status pg_send_singly(
     struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err);
 
 /*
- * Send what is still in the buffer and wait for the next result, at most wait_us. true: pg_next will not wait, be it
- * because the connection is gone.
+ * Send what is still buffered and wait up to wait_us for the next result. true: pg_next will not
+ * block, because the result has arrived or the connection is gone.
  */
 bool pg_wait(struct pg *pg, int64_t wait_us);
 
 /*
- * The result of the next statement. On STATUS_OK *out is the caller's: PQclear, or a PG_RESULT guard.
- * An error of the statement gives its status and SQLSTATE; a statement skipped because an earlier one of
- * the segment failed gives STATUS_CANCELLED.
+ * Take the result of the next statement. On STATUS_OK the caller owns *out: PQclear, or a PG_RESULT
+ * guard. If the statement has failed, the status and SQLSTATE are those of its error. If it was
+ * skipped because an earlier statement of the segment failed, the status is STATUS_CANCELLED.
  */
 MUST_USE enum status pg_next(struct pg *pg, PGresult **out, struct error *err);
 
 /*
- * The next row of a statement that pg_send_singly has sent. *row is cleared first; NULL afterwards: there
- * was none left, and pg_next goes on with the next statement. Fails as pg_next does.
+ * Take the next row of a statement that pg_send_singly has sent. *row is cleared first; it is NULL
+ * afterwards if no row was left, and pg_next continues with the next statement. Fails as pg_next
+ * does.
  */
 MUST_USE enum status pg_row(struct pg *pg, PGresult **row, struct error *err);
 
-/* pg_next for a statement whose rows are not read. After the last result that is read, pg_end takes all others. */
+/*
+ * As pg_next, for a statement whose rows are not read. The results behind the last one that is read
+ * are left to pg_end.
+ */
 MUST_USE enum status pg_done(struct pg *pg, struct error *err);
 
-/* Take all results that are left, up to the next sync, without their rows. Fails with the first error met. */
+/*
+ * Take all results that are left, up to the next sync, and drop their rows. Returns the first
+ * error.
+ */
 MUST_USE enum status pg_end(struct pg *pg, struct error *err);
 
 /*
- * After a failure anywhere in a flight: take what is left of it and roll back an open transaction. Closes
- * the connection if that fails.
+ * After a failure anywhere in a flight: take the results that are left and roll back an open
+ * transaction. If that fails, close the connection.
  */
 void pg_recover(struct pg *pg);
 
-/* One statement alone: send, sync, result. */
+/* Run one statement alone: send, sync, result. */
 MUST_USE enum status pg_query(struct pg *pg, const struct embedded *sql, const struct pg_params *params,
     PGresult **out, struct error *err);
 
@@ -187,10 +211,11 @@ static inline void pg_result_clear(PGresult **result)
 /*
  * ---- columns (binary) ----
  *
- * A statement's columns are named by an enum beside the code that reads them, in the order of its select list.
+ * An enum beside the code that reads a statement's result names its columns, in the order of the
+ * select list.
  */
 
-enum { PG_ONLY_COLUMN }; /* of a statement with one column */
+enum { PG_ONLY_COLUMN }; /* for a statement with one column */
 
 bool pg_bool(const PGresult *result, int row, int column);
 int16_t pg_int2(const PGresult *result, int row, int column);
@@ -199,10 +224,16 @@ int64_t pg_int8(const PGresult *result, int row, int column);
 struct str pg_bytes(const PGresult *result, int row, int column);           /* borrowed from the result */
 struct intent_id pg_intent_id(const PGresult *result, int row, int column); /* of a uuid */
 
-/* true for errors after which running the same transaction again is right: nothing happened. */
+/*
+ * Whether the same transaction may be run again after this error, because nothing of it has taken
+ * effect.
+ */
 bool pg_is_transient(const struct error *err);
 
-/* A lock that others kept for longer than the session waits; a key that is there already. */
+/*
+ * pg_is_lock_timeout: another session has held a lock for longer than this session waits.
+ * pg_is_duplicate_key: a row with this key exists already.
+ */
 bool pg_is_lock_timeout(const struct error *err);
 bool pg_is_duplicate_key(const struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pg_values.c - parameters and columns in PostgreSQL's binary form: big-endian numbers, arrays with one
- * dimension and no nulls.
+ * pg_values.c - parameters and columns in PostgreSQL's binary form: big-endian numbers, and arrays
+ * that have one dimension and contain no nulls.
  */
 #include <endian.h>
 
@@ -17,7 +17,7 @@ void pg_params_init(struct pg_params *params, struct arena *arena)
 
 void pg_add_bytes(struct pg_params *params, struct str bytes)
 {
-    /* A NULL pointer would be SQL's null. */
+    /* libpq sends a NULL pointer as SQL's null. */
     params->values[params->count] = bytes.data ? bytes.data : "";
     params->lengths[params->count++] = (int)bytes.len;
 }
@@ -59,7 +59,7 @@ void pg_add_int8(struct pg_params *params, int64_t value)
     add_copy(params, &big, sizeof(big));
 }
 
-/* A uuid's sixteen bytes: two big-endian numbers, so that its order is the id's. */
+/* The sixteen bytes of a uuid as two big-endian numbers, so that uuids sort as intent ids do. */
 struct uuid {
     uint64_t us, low;
 };
@@ -76,7 +76,10 @@ void pg_add_intent_id(struct pg_params *params, struct intent_id id)
     add_copy(params, &uuid, sizeof(uuid));
 }
 
-/* ---- arrays: dimensions, has nulls, element type, then length and lower bound of the dimension ---- */
+/*
+ * ---- arrays: number of dimensions, whether there are nulls, element type, then length and lower
+ * bound of the dimension ----
+ */
 
 enum { ARRAY_COUNT_OFFSET = 12, ARRAY_HEADER_BYTES = 20 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepared.c - a state per statement, and the Parses under way in the order in which they were sent.
+ * prepared.c - the state of each statement, and the Parses under way in the order in which they
+ * were sent.
  */
 #include "store/connection/prepared.h"
 
@@ -15,19 +16,19 @@ enum state { ABSENT, SENT, READY };
 
 struct statement {
     enum state state;
-    int64_t segment; /* in which its Parse was sent */
+    int64_t segment; /* in which the statement's Parse was sent */
 };
 
 struct parse {
     int64_t command;
-    int statement; /* UNNAMED: no statement's state depends on it */
+    int statement; /* UNNAMED: the Parse changes no statement's state */
 };
 
 struct prepared {
     struct statement statements[sql_count];
-    int64_t segment;  /* syncs sent */
-    int64_t sent;     /* commands and syncs */
-    int64_t answered; /* of these */
+    int64_t segment;  /* number of syncs sent */
+    int64_t sent;     /* number of commands and syncs sent */
+    int64_t answered; /* number of those that are answered */
     struct parse *parses;
     size_t first, count, capacity;
 };
@@ -56,7 +57,7 @@ enum prepared_way prepared_way(const struct prepared *prepared, const struct emb
     return PREPARED_PARSE_UNNAMED;
 }
 
-/* The Parses that have ended make room for the next ones. */
+/* Add a Parse to those under way; Parses that have ended make room for it. */
 static void append(struct prepared *prepared, struct parse parse)
 {
     if (prepared->first == prepared->count)

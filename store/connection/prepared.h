@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepared.h - which statements a connection has prepared, when several flights are under way.
+ * prepared.h - which statements a connection has prepared, while several flights are under way.
  *
- * A statement is parsed when it is first sent, in the same flight, so that a new connection is ready after three round
- * trips and not after parsing all statements. PostgreSQL skips a Parse behind a failed statement of its segment. Until
- * its result has come, a Parse is therefore relied upon by its own segment alone, which is skipped with it:
+ * A statement is parsed when it is first sent, in the same flight, so that a new connection can be
+ * used after three round trips instead of after parsing all statements. If a statement fails,
+ * PostgreSQL skips the Parses behind it in its segment. So until the result of a Parse has arrived,
+ * only its own segment relies on it, which is skipped with it:
  *
  *     absent --sent--> sent --result--> prepared
  *        ^               |
  *        +---skipped or failed
  *
- * A later segment that needs a statement whose Parse is under way parses it once more without a name.
+ * If a later segment needs a statement whose Parse is under way, it parses the statement again
+ * without a name.
  *
- * Commands and syncs of a connection are numbered in the order in which they are sent, which is the order of their
- * results.
+ * Commands and syncs of a connection are numbered in the order in which they are sent, which is
+ * also the order of their results.
  */
 #ifndef STORE_CONNECTION_PREPARED_H
 #define STORE_CONNECTION_PREPARED_H
@@ -26,7 +28,7 @@
 
 struct prepared;
 
-/* Of a new connection: nothing is prepared. */
+/* For a new connection, which has prepared nothing. */
 struct prepared *prepared_new(void);
 void prepared_free(struct prepared *prepared); /* NULL is allowed */
 
@@ -36,10 +38,10 @@ enum prepared_way {
     PREPARED_PARSE_UNNAMED, /* parse it without a name, then execute the unnamed statement */
 };
 
-/* How to send this statement now. */
+/* How this statement is to be sent now. */
 enum prepared_way prepared_way(const struct prepared *prepared, const struct embedded *sql);
 
-/* To be called for everything that is sent, in order. */
+/* Report what is sent, in order: call one of these for every Parse, command and sync. */
 void prepared_parse_sent(struct prepared *prepared, const struct embedded *sql, enum prepared_way way);
 void prepared_command_sent(struct prepared *prepared);
 void prepared_sync_sent(struct prepared *prepared);
@@ -47,10 +49,10 @@ void prepared_sync_sent(struct prepared *prepared);
 /* Whether the next result is that of a Parse. */
 bool prepared_parse_is_next(const struct prepared *prepared);
 
-/* The result of that Parse. */
+/* Report the result of the next Parse. */
 void prepared_parse_ended(struct prepared *prepared, bool succeeded);
 
-/* All results of the next command, or the result of the next sync, have been taken. */
+/* Report that all results of the next command, or the result of the next sync, were taken. */
 void prepared_result_taken(struct prepared *prepared);
 
 #endif

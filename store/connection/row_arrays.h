@@ -9,7 +9,7 @@
 #include "domain/writes/write_plan.h"
 #include "store/connection/pg.h"
 
-/* Tables, partition keys, row keys, buckets: what most statements begin with. */
+/* The columns with which most statements begin: tables, partition keys, row keys, buckets. */
 struct key_arrays {
     struct pg_array tables, partitions, rows, buckets;
 };
@@ -19,7 +19,7 @@ void key_arrays_put(
     struct key_arrays *arrays, int64_t table_id, const struct entity_key *key, int16_t bucket);
 void key_arrays_add(struct key_arrays *arrays, struct pg_params *params);
 
-/* Version, ts, dead, properties, expires (0: never): what follows them. */
+/* The columns that follow the key: version, ts, dead, properties, expires (0: never). */
 struct state_arrays {
     struct pg_array versions, ts, dead, properties, expires;
 };

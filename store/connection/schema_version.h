@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_version.h - the versions of the database's schema: the number with which a migration's
- * name begins.
+ * schema_version.h - the versions of the database's schema: a version is the number at the start of
+ * a migration's name.
  *
- * A program works with the schema it was built for, and with a later one whose migrations say that
- * it does: they have recorded the oldest programs that go on working
- * (domain/database/migration_header.h). So an upgrade needs no moment in which nothing runs:
- * migrate, then replace the programs one after another; the old programs can come back.
+ * A program works with the schema that it was built for, and with a later one whose migrations have
+ * recorded that programs of its version go on working (domain/database/migration_header.h). So an
+ * upgrade needs no pause of the service: migrate, then replace the programs one after another. The
+ * old programs can be started again.
  */
 #ifndef STORE_CONNECTION_SCHEMA_VERSION_H
 #define STORE_CONNECTION_SCHEMA_VERSION_H
@@ -19,11 +19,11 @@
 /* The version that a database has after this migration. */
 int schema_version_of(const struct embedded *migration);
 
-/* The version this program was built for. */
+/* The schema version that this program was built for. */
 int schema_version_wanted(void);
 
 struct schema_version {
-    int found;          /* the database's; 0: nothing was ever migrated */
+    int found;          /* of the database; 0: no migration was ever applied */
     int oldest_program; /* what the migrations beyond schema_version_wanted() accept; 0: there are none */
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_work.c - the claims of consumers that poll, and what becomes of the claims of dead consumers.
+ * claim_work.c - the claims of consumers that poll, and the clean-up of dead consumers' claims.
  *
- * Each key of a dead consumer's batch is marked as suspect under the key's own lock; the claim's row is deleted last.
- * If the worker dies in between, the next worker repeats all of it. A mark is no count, so repeating it does no harm.
+ * Each key of a dead consumer's batch is marked as a suspect under the key's own lock; the claim's
+ * row is deleted last. If the worker dies in between, the next worker repeats all of it. A mark is
+ * not a count, so repeating it does no harm.
  */
 #include "store/dead_letters/claim_work.h"
 
@@ -117,7 +118,7 @@ struct dead_claim {
     const struct claim_owner *by;
     struct arena arena; /* of the members below */
     bool found;
-    struct claim_owner owner; /* of the claim found last: the search goes on behind it */
+    struct claim_owner owner; /* of the claim that was found last: the search continues behind it */
     struct intent *intents;
     size_t count;
 };
@@ -171,7 +172,9 @@ static enum status suspect_claim(struct worker *store, const struct dead_claim *
     return claim_work_release(store, &dead->owner, err);
 }
 
-/* If another transaction holds the lock of one of the keys, the claim stays, for the next round. */
+/*
+ * If another transaction holds the lock of one of the keys, the claim is left for the next round.
+ */
 static enum status suspect_all(struct worker *store, struct dead_claim *dead, struct error *err)
 {
     enum status worst = STATUS_OK;

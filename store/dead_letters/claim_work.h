@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_work.h - which intents a consumer works on if it has polled them from PostgreSQL, so that other workers notice
- * if it dies.
+ * claim_work.h - records which intents a consumer works on if it has polled them from PostgreSQL,
+ * so that other workers notice if the consumer dies.
  */
 #ifndef STORE_DEAD_LETTERS_CLAIM_WORK_H
 #define STORE_DEAD_LETTERS_CLAIM_WORK_H
@@ -13,18 +13,19 @@
 #include "domain/intents/intent.h"
 #include "store/session/worker.h"
 
-/* A consumer, and one start of it. */
+/* Identifies a consumer in one start of its worker. */
 struct claim_owner {
     const char *consumer;
-    const char *start_id; /* random: different for each start of the worker */
-    int64_t duration_ms;  /* a claim expires this long after it was taken or renewed */
+    const char *start_id; /* random, different for each start of the worker */
+    int64_t duration_ms;  /* a claim expires this long after it was made or renewed */
 };
 
 /*
- * Claim a batch that was polled, before work on it begins. The claim replaces the consumer's previous one.
+ * Claim a batch that was polled, before work on it begins. The claim replaces the consumer's
+ * previous one.
  *
- * suspects  room for count; set to true for each intent whose key is a suspect: its work was begun before and never
- *           reported
+ * suspects  has room for count; true for each intent whose key is a suspect: work on it began
+ * before and was never reported
  */
 MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err);

@@ -167,7 +167,10 @@ static enum status begin_change(struct session *session, int64_t *now_us, struct
     return pg_end(&session->pg, err);
 }
 
-/* A transaction's row, whose class of locks comes first. A source key has no such row. */
+/*
+ * Change the transaction's row, which comes first in the order of locks. A source key has no such
+ * row: nothing is done.
+ */
 static enum status change_transaction(struct session *session, const struct dead_letter_view *dead_letter,
     const struct embedded *sql, bool *changed, struct error *err)
 {
@@ -191,7 +194,7 @@ static struct intent intent_of(const struct dead_letter_view *dead_letter)
         .key = dead_letter->key };
 }
 
-/* Each dead letter has a commit, and an audit record, of its own. */
+/* Each dead letter is changed in a transaction of its own, with its own audit record. */
 static void name_dead_letter(struct session *session, const struct dead_letter_view *dead_letter)
 {
     if (!session->audit)
@@ -208,7 +211,8 @@ static enum status redrive_one(struct session *session, const struct dead_letter
     struct pg_params params;
     int64_t now_us = 0;
 
-    (void)reason; /* only a discard has one */
+    /* only a discard has a reason */
+    (void)reason;
     TRY(begin_change(session, &now_us, err));
     TRY(change_transaction(session, dead_letter, &sql_transaction_revive, done, err));
     if (*done) {
@@ -280,7 +284,10 @@ static enum status preview_steps(struct session *session, const struct dead_lett
 typedef enum status dead_letter_change(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err);
 
-/* The dead letters that were changed by all attempts so far: a later attempt reads only those that are left. */
+/*
+ * The dead letters that all attempts so far have changed. A later attempt reads only those that are
+ * left.
+ */
 struct changes {
     dead_letter_change *change;
     struct dead_letter_view *dead_letters;
@@ -316,7 +323,8 @@ static void run_changes(struct session *session, struct operation *operation, de
 
     attempt_operation_with(session, operation, change_all, &changes);
     if (operation->audit)
-        operation->audit->target = STR_EMPTY; /* name_dead_letter: in the arena of the session */
+        /* The target that name_dead_letter has set lies in the session's arena, which ends here. */
+        operation->audit->target = STR_EMPTY;
 }
 
 static enum status preview_changes(struct session *session, struct operation *operation, struct error *err)

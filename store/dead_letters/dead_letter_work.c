@@ -2,9 +2,10 @@
 /*
  * dead_letter_work.c - counts failures, and gives work up.
  *
- * Every function locks the row that work on the key locks too: the key's state row, or the transaction's row. So no
- * failure is counted and no key is given up beside a success: after a success the key has no open intent, and nothing
- * is counted for a key without one.
+ * Every function locks the row that work on the key locks too: the key's state row, or the
+ * transaction's row. So no failure is counted, and no key is given up, while another worker
+ * succeeds with it: a success removes the key's intents, and nothing is counted for a key without
+ * an open intent.
  */
 #include "store/dead_letters/dead_letter_work.h"
 
@@ -21,10 +22,10 @@ struct failing {
     const struct error *cause; /* NULL if the key is given up */
     int64_t delay_ms;
     bool silent; /* count a delivery, not a failure */
-    bool once;   /* set the count to one at least, do not raise it */
+    bool once;   /* set the count to at least one instead of raising it */
     int32_t count;
 
-    /* Of the present attempt. */
+    /* The key as this attempt has locked it. */
     struct source_keys keys;
     struct pg_array buckets, ids; /* of the key's open intents */
     struct transaction transaction;
@@ -35,7 +36,7 @@ static bool is_transaction(const struct failing *failing)
     return failing->intent->kind == INTENT_TRANSACTION;
 }
 
-/* The key's columns, as the first five parameters of the dead letter statements. */
+/* Add the key's columns as the first five parameters of the dead letter statements. */
 static void dead_letter_params(const struct failing *failing, struct arena *arena, struct pg_params *params)
 {
     const struct intent *intent = failing->intent;
@@ -74,7 +75,7 @@ static enum status lock_transaction(
         row, 0, failing->intent->key.partition, &session->arena, &failing->transaction, err);
 }
 
-/* The batch has one key. */
+/* Add the open intents. The batch has one key, so all of them belong to it. */
 static void add_open_intents(struct failing *failing, const PGresult *intents)
 {
     for (int i = 0; i < PQntuples(intents); i++) {
@@ -150,7 +151,7 @@ static enum status send_attempt(struct session *session, struct failing *failing
     return transaction_calls_send_update(session, &failing->transaction, 0, err);
 }
 
-/* Count a failure or a delivery, and store its cause. */
+/* Count a failure or a delivery of the key, and store its cause. */
 static enum status count_attempt(struct session *session, void *context, struct error *err)
 {
     struct failing *failing = context;

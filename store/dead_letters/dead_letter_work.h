@@ -30,14 +30,18 @@ MUST_USE enum status dead_letter_work_bury(
     struct worker *store, const struct intent *intent, struct error *err);
 
 /*
- * Count, in a transaction of its own, that work on this intent's key is about to begin, outside of any batch. *before:
- * how often it has begun since the last report; dead_letter_work_count_failure and dead_letter_work_report are reports.
- * For ten seconds no scan returns the key's intents. A key without an open intent is not counted, and *before is 0.
+ * Count, in a transaction of its own, that work on this intent's key is about to begin outside of
+ * any batch. *before: how often it has begun since the last report (a call of
+ * dead_letter_work_count_failure or dead_letter_work_report). For ten seconds no scan returns the
+ * key's intents. A key without an open intent is not counted, and *before is 0.
  */
 MUST_USE enum status dead_letter_work_count_delivery(
     struct worker *store, const struct intent *intent, int32_t *before, struct error *err);
 
-/* Report that work on the key has ended without a result: the database was away, or the worker stops. */
+/*
+ * Report that work on the key has ended without a result: the database could not be reached, or the
+ * worker stops.
+ */
 MUST_USE enum status dead_letter_work_report(
     struct worker *store, const struct intent *intent, struct error *err);
 

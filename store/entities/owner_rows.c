@@ -8,7 +8,7 @@
 
 #include "store/sql.h"
 
-/* Index ids and values; where there are owners, their keys too. */
+/* Index ids and values; for statements that write owners, the owners' keys too. */
 struct owner_arrays {
     struct pg_array indexes, values, partitions, rows;
 };
@@ -70,7 +70,7 @@ static enum status send_locks(struct session *session, const struct unique_owner
     return pg_sync(&session->pg, err);
 }
 
-/* Owners that did not exist are returned in the order of their slots. */
+/* Mark the owners that did not exist: the statement returns them in the order of their slots. */
 static void mark_created(struct unique_owners *owners, const PGresult *created)
 {
     size_t next = 0;
@@ -118,7 +118,7 @@ enum status owner_rows_lock(struct session *session, struct unique_owners *owner
     return STATUS_OK;
 }
 
-/* ---- what became of them ---- */
+/* ---- writing the plan's result ---- */
 
 static bool is_handed_on(const struct unique_slot *slot)
 {
@@ -155,7 +155,7 @@ enum status owner_rows_send(struct session *session, const struct unique_owners 
     return pg_send(&session->pg, &sql_owner_delete, &params, err);
 }
 
-/* ---- asking ---- */
+/* ---- reading without locks ---- */
 
 struct owner_question owner_rows_question(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena)

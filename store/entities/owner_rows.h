@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owner_rows.h - the owners of values of unique indexes, in the transaction that is open. They are locked behind the
- * rows of entities and before entries.
+ * owner_rows.h - the owners of values of unique indexes, in the open transaction. In the order of
+ * locks they come after the rows of entities and before entries.
  */
 #ifndef STORE_ENTITIES_OWNER_ROWS_H
 #define STORE_ENTITIES_OWNER_ROWS_H
@@ -10,17 +10,23 @@
 #include "store/session/session.h"
 
 /*
- * One flight: lock or create the rows of all slots (guard G36), read them, and set all owners to the stored ones. The
- * slots are sorted.
+ * In one flight, lock or create the rows of all slots (guard G36), read them, and set all owners to
+ * the stored ones. The slots must be sorted.
  */
 MUST_USE enum status owner_rows_lock(
     struct session *session, struct unique_owners *owners, struct error *err);
 
-/* Send what the plan has made of them: rows to update, and rows to delete, those created in vain included. */
+/*
+ * Send what the plan has decided: the rows to update, and the rows to delete, which include those
+ * that were created in vain.
+ */
 MUST_USE enum status owner_rows_send(
     struct session *session, const struct unique_owners *owners, struct error *err);
 
-/* Without locks: whether the entity that asks for a value owns it. A value of no index (NULL) is not looked for. */
+/*
+ * A question without locks: does the entity with this key own this value? If index is NULL, nothing
+ * is looked up.
+ */
 struct owner_question {
     const struct index *index;
     struct unique_value value;
@@ -28,11 +34,14 @@ struct owner_question {
     bool is_owner; /* the answer */
 };
 
-/* The question about an entity in this state; of no index if it asks for nothing, or the index is not unique. */
+/*
+ * The question for an entity in this state. Its index is NULL if the index is not unique or gives
+ * the entity no value.
+ */
 struct owner_question owner_rows_question(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena);
 
-/* One statement for all of them, none if there is nothing to ask. */
+/* Answer all questions with one statement, none if no question has an index. */
 MUST_USE enum status owner_rows_ask(
     struct session *session, struct owner_question *questions, size_t count, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read_batch.c - see the header. The statement brings the catalogue's version along, so that a read never
- * answers from a table that has been deleted.
+ * read_batch.c - see the header. Each statement returns the catalogue's version too, so that a read
+ * never returns entities of a table that was deleted.
  */
 #include "store/entities/read_batch.h"
 
@@ -17,25 +17,35 @@
 
 enum {
     MAX_ATTEMPTS = 3,
-    MAX_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
-    MIN_PARTED = 48, /* operations: a smaller batch is one statement, since each costs as much as 3 keys */
-    MAX_READ_BYTES = 32 << 20, /* of properties, that a statement brings */
-    NO_TABLE = 0,              /* no table has this id */
-    WHOLE_KEYS = 16,           /* a statement of so few brings them whatever they take */
+    /* of keys: a socket buffers this much, so sending does not wait for the server to read */
+    MAX_BEGUN_BYTES = 32 * 1024,
+    /* operations; a smaller batch is one statement, since a second one costs as much as 3 keys */
+    MIN_PARTED = 48,
+    /* of properties that one statement returns */
+    MAX_READ_BYTES = 32 << 20,
+    NO_TABLE = 0, /* the id of no table */
+    /* a statement of up to this many keys returns them however large they are */
+    WHOLE_KEYS = 16,
 };
 
-/* One operation with its table; the keys of all stand one after another in the arrays. */
+/*
+ * One operation with its table. The keys of all operations stand one after another in the arrays.
+ */
 struct read {
     struct operation *operation;
     const struct table *table;
-    size_t bytes; /* of properties, so far */
+    size_t bytes; /* of properties read so far */
     bool
-        left_out; /* an entity was too large to be returned with the others: no result of this statement counts */
+        /*
+         * an entity was too large to be returned with the others: the statement's result does not
+         * count for this operation
+         */
+        left_out;
 };
 
 enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_VERSION, COLUMN_TS, COLUMN_PROPERTIES, COLUMN_EXPIRES };
 
-/* false: its properties were left out. */
+/* Take the result for one key. false: its properties were left out. */
 static bool fill_key(const struct read *read, size_t k, const PGresult *result, int row)
 {
     const struct entity_key *key = &read->operation->in.get.keys[k];
@@ -79,7 +89,10 @@ static bool is_full(const struct read *read)
            (in->enough_bytes > 0 && read->bytes > in->enough_bytes);
 }
 
-/* Fill the next `count` keys, up to the first one that was left out: then false. */
+/*
+ * Take the results for the next `count` keys. Stops at the first key whose properties were left
+ * out, and returns false.
+ */
 static bool fill_some(struct read *read, const PGresult *result, int row, size_t count)
 {
     struct outcome_get *out = &read->operation->out.get;
@@ -92,7 +105,7 @@ static bool fill_some(struct read *read, const PGresult *result, int row, size_t
     return true;
 }
 
-/* All or nothing. */
+/* Take the results for all keys of the operation, or, if one was left out, for none. */
 static void fill_read(struct read *read, const PGresult *result, int row)
 {
     struct arena *arena = read->operation->arena, before = *arena;
@@ -106,8 +119,8 @@ static void fill_read(struct read *read, const PGresult *result, int row)
 }
 
 /*
- * The table in which a key is looked for: none if the caller may not see the key, so that a look takes as long whether
- * the entity exists or not.
+ * The table in which a key is searched. If the caller may not see the key, it is NO_TABLE, so that
+ * the search takes as long whether the entity exists or not.
  */
 static int64_t table_of(const struct read *read, const struct entity_key *key)
 {
@@ -138,13 +151,15 @@ static size_t keys_of(const struct read *reads, size_t count)
     return keys;
 }
 
-/* The most bytes of one key's properties, if those of all keys are to stay within MAX_READ_BYTES. */
+/*
+ * The bound on the properties of each key, such that those of all keys stay within MAX_READ_BYTES.
+ */
 static int32_t max_of_each(size_t keys)
 {
     return keys <= WHOLE_KEYS ? INT32_MAX : MAX_READ_BYTES / (int32_t)keys;
 }
 
-/* The keys from one on. */
+/* Add `count` of the operation's keys, beginning with number `from`. */
 static void put_keys(struct key_arrays *keys, const struct read *read, size_t from, size_t count)
 {
     const struct entity_key *wanted = &read->operation->in.get.keys[from];
@@ -175,7 +190,7 @@ static enum status send_many(
     return send_keys(session, &keys, max, err);
 }
 
-/* max: bytes that the properties of a key may have. */
+/* max: bytes of properties; an entity with more comes without its properties. */
 static enum status send_reads(
     struct session *session, const struct read *reads, size_t count, int32_t max, struct error *err)
 {
@@ -201,7 +216,7 @@ static enum status take_rows(struct session *session, size_t keys, PGresult **ou
     return STATUS_OK;
 }
 
-/* *left_out: how many operations miss something, for being too large. */
+/* *left_out: the number of operations of which an entity was left out for being too large. */
 static enum status take_reads(
     struct session *session, struct read *reads, size_t count, size_t *left_out, struct error *err)
 {
@@ -220,7 +235,7 @@ static enum status take_reads(
 
 /* ---- what was left out ---- */
 
-/* Operations of one key. */
+/* Read operations that have one key each. */
 static enum status read_singles(struct session *session, struct read *reads, size_t count, struct error *err)
 {
     size_t some, none;
@@ -233,7 +248,9 @@ static enum status read_singles(struct session *session, struct read *reads, siz
     return STATUS_OK;
 }
 
-/* The next `count` keys, or up to the first row that is too large: then *came is false. */
+/*
+ * Read the next `count` keys. Stops before the first entity that is too large; then *came is false.
+ */
 static enum status read_some(
     struct session *session, struct read *read, size_t count, bool *came, struct error *err)
 {
@@ -249,7 +266,10 @@ static enum status read_some(
     return STATUS_OK;
 }
 
-/* Within a snapshot, all of it anew: few keys at first, more as long as nothing is left out. */
+/*
+ * Read the operation again from its first key, in an open snapshot. A step has few keys at first,
+ * and twice as many each time that no entity is left out.
+ */
 static enum status read_in_steps(struct session *session, struct read *read, struct error *err)
 {
     size_t step = WHOLE_KEYS;
@@ -265,7 +285,10 @@ static enum status read_in_steps(struct session *session, struct read *read, str
     return STATUS_OK;
 }
 
-/* A reader of several keys sees all of a group's writes or none, so it reads in one snapshot. */
+/*
+ * A caller that reads several keys must see all of an entity group transaction's writes or none, so
+ * all steps run in one snapshot.
+ */
 static enum status read_in_snapshot(struct session *session, struct read *read, struct error *err)
 {
     if (session_in_snapshot(session))
@@ -275,7 +298,10 @@ static enum status read_in_snapshot(struct session *session, struct read *read, 
     return session_end_snapshot(session, err);
 }
 
-/* Reads of one key run together, each other read by itself. Changes the order of the reads. */
+/*
+ * Read what was left out: all operations with one key together, every other operation by itself.
+ * Changes the order of the reads.
+ */
 static enum status read_left_out(struct session *session, struct read *reads, size_t count, struct error *err)
 {
     size_t singles = 0;
@@ -306,13 +332,14 @@ static enum status read_now(struct session *session, struct read *reads, size_t 
 
 struct gathered {
     struct operation *batch;
-    bool shares_lane; /* with operations that must not wait for long ones */
+    bool shares_lane; /* the lane has operations that must not wait for long ones */
 };
 
 /*
- * Resolve names; what fails gets its outcome at once. What has a reader of its own (shape_reader.h) is read at once,
- * and may begin a snapshot. The operations that reads does not have may have been decided from the catalogue alone.
- * shares_lane: such readers take long, so their operations are left to the lane of pages.
+ * Resolve the names. An operation that fails gets its outcome at once. An operation whose table has
+ * a reader of its own (shape_reader.h) is read at once, which may begin a snapshot; if shares_lane
+ * is set it is left to the lane of pages, since such readers take long. The operations that are not
+ * put into `reads` may have been decided from the catalogue alone.
  */
 static enum status gather_reads(struct session *session, const struct gathered *gathered, struct read *reads,
     size_t *count, struct error *err)
@@ -348,7 +375,10 @@ static struct read *room_for(const struct operation *batch, struct arena *arena)
     return ARENA_ARRAY(arena, struct read, length_of(batch));
 }
 
-/* The reads compare the catalogue's version too, so refusals beside them cost no statement of their own. */
+/*
+ * The reads compare the catalogue's version, so operations refused beside them need no statement of
+ * their own for that.
+ */
 static enum status read_all(struct session *session, void *context, struct error *err)
 {
     const struct gathered *gathered = context;
@@ -385,7 +415,8 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
         .is_temporary = pg_is_transient };
     struct error err = { 0 };
 
-    pg_recover(&session->pg); /* what a failed step has left */
+    /* clears what a failed read_batch_begin or read_batch_finish has left */
+    pg_recover(&session->pg);
     if (unit_of_work_run(session, &unit, &err) == STATUS_OK)
         return;
     for (struct operation *operation = batch; operation; operation = operation->next)
@@ -394,12 +425,16 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
 
 /* ---- in steps ---- */
 
-/* A large batch is two statements: while the database runs the second, the reads of the first are answered. */
+/*
+ * A large batch is two statements: while the database runs the second one, the reads of the first
+ * are answered.
+ */
 struct begun {
     size_t count;
     size_t taken;
-    size_t part;     /* number of reads in the first statement */
-    size_t left_out; /* of those taken: they stand first in what is left of the batch */
+    size_t part; /* number of operations in the first statement */
+    /* operations that were left out so far; they come first in what is left of the batch */
+    size_t left_out;
     struct read reads[];
 };
 
@@ -445,7 +480,10 @@ void *read_batch_begin(struct session *session, struct operation *batch)
     return begun;
 }
 
-/* Of the next part. What was left out stays in the batch, to be read when all parts have been answered. */
+/*
+ * Take the results of the next statement. An operation that was left out stays in the batch, to be
+ * read after all statements are answered.
+ */
 bool read_batch_finish(
     struct session *session, void *begun_reads, struct operation **batch, struct operation **decided)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read_batch.h - many point reads as one array statement.
+ * read_batch.h - reads many entities by key with one array statement.
  */
 #ifndef STORE_ENTITIES_READ_BATCH_H
 #define STORE_ENTITIES_READ_BATCH_H
@@ -9,16 +9,24 @@
 #include "store/session/session.h"
 
 /*
- * Give every OPERATION_GET of the list its outcome; all keys of one are read in one snapshot. context: of a lane that
- * reads by key share; those that read list pages then get the detour DETOUR_ALONE and no outcome. NULL: all are read
- * here.
+ * Give every OPERATION_GET of the list its outcome. All keys of one operation are read in one
+ * snapshot.
+ *
+ * context  not NULL: the batch comes from a lane that key reads share, so an operation that reads
+ * list pages gets the detour DETOUR_ALONE and no outcome. NULL: every operation is read here.
  */
 void read_batch_run(struct session *session, struct operation *batch, void *context);
 
-/* The same once, inside a transaction under way; nothing is tried again. A failure leaves some without an outcome. */
+/*
+ * As read_batch_run, once, inside the open transaction and without retries. After a failure some
+ * operations have no outcome.
+ */
 MUST_USE enum status read_batch_within(struct session *session, struct operation *batch, struct error *err);
 
-/* The same in steps, for batches of keys in tables the session knows. */
+/*
+ * As read_batch_run in steps (see lane.h), for batches of keys in tables that the session knows.
+ * NULL: the batch cannot be read in steps.
+ */
 void *read_batch_begin(struct session *session, struct operation *batch);
 bool read_batch_finish(
     struct session *session, void *begun, struct operation **batch, struct operation **decided);

@@ -58,7 +58,7 @@ struct request *request_rows_find(const struct requests *requests, const struct 
     return bsearch(&key, requests->items, requests->count, sizeof(key), compare);
 }
 
-/* Accounts, ids and buckets; only those that are new, or all. */
+/* Add accounts, ids and buckets: of the new requests only, or of all. */
 static void add_keys(
     const struct requests *requests, bool only_new, struct arena *arena, struct pg_params *params)
 {
@@ -82,7 +82,10 @@ static void add_keys(
     pg_add_array(params, &buckets);
 }
 
-/* Add the records of signatures by the ids that they had before ids had scopes. Returns their number. */
+/*
+ * Collect the requests of signatures that have an unscoped id: the id that earlier versions,
+ * without scopes, would have recorded. Returns their number.
+ */
 static size_t unscoped_of(const struct requests *requests, struct arena *arena, struct requests *out)
 {
     *out = (struct requests){ .items = ARENA_ARRAY(arena, struct request, requests->count) };

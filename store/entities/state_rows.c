@@ -2,9 +2,10 @@
 /*
  * state_rows.c - see the header.
  *
- * Rows that are missing are made behind the plan, when it is known what stands in them. Meanwhile a worker may make one
- * and read the entity as it was: then the insert fails, and the write begins anew with what the worker has done.
- * tests/spin/strong_state.pml has both.
+ * A missing row is inserted after the plan, when its content is known. Meanwhile a worker may
+ * insert the same row and read the entity as it was before the write. Then the write's insert
+ * fails, and the write begins anew with the row that the worker has inserted.
+ * tests/spin/strong_state.pml models both.
  */
 #include "store/entities/state_rows.h"
 
@@ -63,7 +64,7 @@ enum status state_rows_take(struct session *session, struct write_set *set, stru
     return STATUS_OK;
 }
 
-/* ---- what became of them ---- */
+/* ---- writing the plan's result ---- */
 
 static enum status send_made(struct session *session, const struct write_set *set, struct error *err)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rows.h - the index state rows of keys that are written, in the transaction that is open: for tables with
- * indexes that have manifests and come with their writes. They are locked behind the rows of entities and before the
- * owners of values and entries. Nothing is sent for other tables.
+ * state_rows.h - the index state rows of keys that are written, in the open transaction: for tables
+ * with an index whose entries have manifests and commit with their writes. In the order of locks
+ * they come after the rows of entities, and before the owners of values and entries. For other
+ * tables nothing is sent.
  */
 #ifndef STORE_ENTITIES_STATE_ROWS_H
 #define STORE_ENTITIES_STATE_ROWS_H
@@ -10,13 +11,16 @@
 #include "store/entities/write_set.h"
 
 /*
- * One statement behind the locks of the entities: lock the rows that are there, sorted, and read their manifests (guard
- * G40).
+ * Send one statement, after the statements that lock the entities: lock the existing rows, sorted,
+ * and read their manifests (guard G40).
  */
 MUST_USE enum status state_rows_send_hold(
     struct session *session, const struct write_set *set, struct error *err);
 
-/* Its result into the rows' states. STATUS_INTERNAL: a manifest cannot be read, and what the key has is not known. */
+/*
+ * Take the result into the states of the rows. STATUS_INTERNAL: a manifest cannot be decoded, so
+ * the entries of its key are not known.
+ */
 MUST_USE enum status state_rows_take(struct session *session, struct write_set *set, struct error *err);
 
 /*

@@ -25,15 +25,17 @@
 
 enum {
     MAX_ATTEMPTS = 4,
-    READS_US = 1000000,        /* see read_first */
-    MAX_READ_BYTES = 32 << 20, /* of stored properties, for the writes of several callers */
+    /* microseconds; see read_first */
+    READS_US = 1000000,
+    /* of stored properties, for the writes of several callers together */
+    MAX_READ_BYTES = 32 << 20,
 };
 
 /* ---- flight 1 ---- */
 
 /*
- * The most bytes of one stored row, if all rows are to stay within MAX_READ_BYTES. One operation is read whatever it
- * takes.
+ * The bound on each stored row, such that all rows stay within MAX_READ_BYTES. The rows of a single
+ * operation have no bound.
  */
 static int32_t max_of_each(const struct write_set *set)
 {
@@ -75,7 +77,7 @@ static enum status send_locks(struct session *session, const struct write_set *s
 
 enum created_column { CREATED_TABLE, CREATED_PARTITION, CREATED_ROW };
 
-/* The keys that were absent come back in the order of the rows. */
+/* Mark the rows that entity_lock has inserted: it returns their keys in the order of the rows. */
 static void mark_created(struct write_set *set, const PGresult *result)
 {
     size_t next = 0;
@@ -103,7 +105,7 @@ enum locked_column {
     LOCKED_CTID,
 };
 
-/* STATUS_LIMIT: more than may be held at once. */
+/* STATUS_LIMIT: the stored rows have more bytes than may be in memory at once. */
 static enum status fill_stored(
     struct write_set *set, const PGresult *result, struct arena *arena, struct error *err)
 {
@@ -222,7 +224,10 @@ static enum status send_updates(struct session *session, const struct write_set 
     return pg_send(&session->pg, &sql_entity_update, &params, err);
 }
 
-/* The entries of strong indexes, by the states that the locked rows had and get (guards G34, G40). */
+/*
+ * Send the entries of strong indexes: planned from the states that the locked rows had before and
+ * have after the writes (guards G34, G40).
+ */
 static enum status send_entries(struct session *session, const struct write_set *set, struct error *err)
 {
     struct strong_entries entries;
@@ -301,7 +306,10 @@ struct planning {
     struct arena *arena;
 };
 
-/* A repeated request is answered from its record; what is decided anew becomes one. */
+/*
+ * Plan all operations. A repeated request is answered from its record; a request that is decided
+ * here gets a record.
+ */
 static void plan(void *context)
 {
     const struct planning *planning = context;
@@ -362,7 +370,8 @@ static enum status run_planned(
         return error_set(
             err, STATUS_LIMIT, "writes of the batch change values that other writes of it depend on");
     if (!changes_anything(set)) {
-        pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */
+        /* rolls back: nothing was written, and the locks are released */
+        pg_recover(&session->pg);
         return STATUS_OK;
     }
     TRY(write_batch_send_changes(session, set, intents, &intent_count, err));
@@ -378,7 +387,7 @@ static enum status run_planned(
 
 /* ---- the blind path ---- */
 
-/* BEGIN, fence, and the upserts. */
+/* Send BEGIN, the fence, and the upserts. */
 static enum status send_upserts(struct session *session, const struct write_set *set, struct error *err)
 {
     struct key_arrays keys;
@@ -473,8 +482,8 @@ static enum status run_blind(struct session *session, struct write_set *set, str
     if (status == STATUS_OK && PQntuples(written) == 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     /*
-     * The upserts stand, but the answer with their versions was lost: they are read back. A row that was written again
-     * since is left without a version.
+     * The upserts are committed, but the answer with their versions was lost, so the versions are
+     * read back. A row that was written again since then gets no version.
      */
     if (status != STATUS_OK && committed == STATUS_OK)
         return session_ask(session, ask_written, set, err) == STATUS_OK ? STATUS_OK : lost_etag(err);
@@ -495,7 +504,7 @@ static bool versions_known(const struct planned *planned)
     return true;
 }
 
-/* Imports do not return versions. */
+/* Give the operations their outcomes. Imports do not return versions. */
 static void answer_blind(const struct write_set *set)
 {
     for (size_t i = 0; i < set->planned_count; i++) {
@@ -526,7 +535,10 @@ static void answer_blind(const struct write_set *set)
     }
 }
 
-/* The upserts have their outcomes, and are on their way to be committed: so are the records of the requests. */
+/*
+ * Record the outcomes of requests. The upserts are done, and will be committed together with these
+ * records.
+ */
 static void note_requests(const struct write_set *set, struct arena *arena)
 {
     for (size_t i = 0; i < set->planned_count; i++) {
@@ -540,8 +552,9 @@ static void note_requests(const struct write_set *set, struct arena *arena)
 }
 
 /*
- * A batch had a request that is recorded, or a row that another transaction wrote meanwhile. For a while what is stored
- * is read before anything is written, as more of that may come: each time the upserts would be done in vain.
+ * A batch had a request that is recorded, or a row that another transaction wrote meanwhile, so its
+ * upserts were done in vain. More such batches may follow, so for READS_US the session reads what
+ * is stored before it writes.
  */
 static void read_first(struct session *session)
 {
@@ -549,8 +562,8 @@ static void read_first(struct session *session)
 }
 
 /*
- * What the feed needs to know of the states before and after. Guard G45: false if a row was written between the
- * statement's snapshot and its lock, so that it is not known what was there before.
+ * Set the states before and after the write, for the feed. false (guard G45): a row was written
+ * between the statement's snapshot and its lock, so its state before is not known.
  */
 static bool fill_states(struct write_set *set, const PGresult *written, int64_t floor)
 {
@@ -570,8 +583,9 @@ static bool fill_states(struct write_set *set, const PGresult *written, int64_t 
 }
 
 /*
- * With ids of requests, or a feed: records and changes hold what the upserts return, so they follow in a second flight.
- * Records are not read: where one is there already its key refuses the transaction (guard G5).
+ * The blind path for batches with request ids, or with tables that have a feed: records and changes
+ * contain what the upserts return, so they follow in a second flight. Records are not read; if one
+ * exists already, its primary key fails the transaction (guard G5).
  */
 static enum status run_blind_twice(struct session *session, struct write_set *set, struct error *err)
 {
@@ -643,13 +657,16 @@ static enum status attempt(struct session *session, void *context, struct error 
     return STATUS_OK;
 }
 
-/* A duplicate key: another server has just decided a request of this batch, or a worker has made an index state row. */
+/*
+ * A duplicate key is temporary: another server has just decided a request of this batch, or a
+ * worker has inserted an index state row.
+ */
 static bool is_temporary(const struct error *err)
 {
     return pg_is_transient(err) || pg_is_duplicate_key(err);
 }
 
-/* Attempt until it is decided. STATUS_OK: every operation has its outcome. */
+/* Attempt the batch until it is decided. STATUS_OK: every operation has its outcome. */
 static enum status decide(struct session *session, struct operation *batch,
     const struct commit_observer *observer, struct error *err)
 {
@@ -661,7 +678,10 @@ static enum status decide(struct session *session, struct operation *batch,
     return unit_of_work_run(session, &unit, err);
 }
 
-/* With an id the same request finds out what became of it; without one, only reading does. */
+/*
+ * If the outcome of a write with a request id is unknown, the caller may learn it by repeating the
+ * request; without an id, only by reading the entities.
+ */
 static void fail_write(struct operation *operation, const struct error *err)
 {
     attempt_fail(operation, err);
@@ -680,7 +700,10 @@ static void run_one_by_one(struct session *session, struct operation *batch,
         struct error own = { 0 };
 
         next = operation->next;
-        /* Never again after an unknown outcome: what was written must not be written twice. */
+        /*
+         * After an unknown outcome nothing is repeated: a write that took effect must not be made
+         * twice.
+         */
         if (err->status == STATUS_MAYBE_DONE || !pg_is_open(&session->pg) || !batch->next) {
             fail_write(operation, err);
             continue;
@@ -692,7 +715,7 @@ static void run_one_by_one(struct session *session, struct operation *batch,
     }
 }
 
-/* The memory of a part of a batch is released when the part is decided. */
+/* The part has an arena of its own, which is released when the part is decided. */
 static void run_part(struct session *session, struct operation *part, const struct commit_observer *observer)
 {
     struct arena whole = session->arena;
@@ -703,7 +726,7 @@ static void run_part(struct session *session, struct operation *part, const stru
     session->arena = whole;
 }
 
-/* Each half may have rows of twice the size. */
+/* Run a batch that has too much to read in two halves, whose rows may be twice as large. */
 static void run_halves(
     struct session *session, struct operation *batch, const struct commit_observer *observer)
 {

@@ -4,14 +4,15 @@
  *
  *   flight 1   BEGIN; fence; catalogue; lock or create every key, sorted; read the rows
  *   plan       in C, pure: domain/write_plan; with unique indexes twice, and their owners are locked in between
- *   flight 2   remove what was created in vain; update; entries of strong indexes; changes; intents; marker; COMMIT
+ *   flight 2   remove rows created in vain; update; entries of strong indexes; changes; intents; marker; COMMIT
  *
- * Unconditional upserts into tables without indexes take the blind path: one flight, no reading; with request ids or a
- * feed a second one for records and changes.
+ * Unconditional upserts into tables without indexes take the blind path: one flight, without
+ * reading; with request ids or a feed there is a second flight, for records and changes.
  *
- * A batch that failed before its COMMIT is run again, then operation by operation, so that one culprit
- * does not fail its neighbours; one that has more to read than may be held at once is run in halves. A lost
- * answer to COMMIT is resolved first (session_take_commit).
+ * If a batch fails before its COMMIT, it is run again, and then operation by operation, so that one
+ * failing operation does not fail the others. If the stored rows of a batch are too large to be in
+ * memory at once, it is run in halves. If the answer to COMMIT is lost, the COMMIT is resolved
+ * first (session_take_commit).
  */
 #ifndef STORE_ENTITIES_WRITE_BATCH_H
 #define STORE_ENTITIES_WRITE_BATCH_H
@@ -21,42 +22,47 @@
 #include "store/session/session.h"
 
 /*
- * Give every OPERATION_WRITE of the list its outcome. context: a struct commit_observer. Operations have arenas that
- * are not the session's.
+ * Give every OPERATION_WRITE of the list its outcome. context: a struct commit_observer. The
+ * operations' arenas must not be the session's.
  */
 void write_batch_run(struct session *session, struct operation *batch, void *context);
 
 struct worker;
 struct write_set;
 
-/* Run ordinary writes; the worker's observer gets their intents. Every operation gets its outcome. */
+/*
+ * Run ordinary writes for a worker, whose observer gets their intents. Every operation gets its
+ * outcome.
+ */
 void write_batch_for_worker(struct worker *store, struct session *session, struct operation *batch);
 
 /*
- * Flight 1 inside a transaction that has begun: lock or create the rows, read them. For a step's rows, locked after
- * its transaction's row.
+ * Do the locking of flight 1 inside an open transaction: lock or create the rows and read them.
+ * Used for the rows of a transaction's step, which are locked after the transaction's row.
  */
 MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
 
 /*
- * Of tables with unique indexes, once the rows are locked: call plan() to learn which values are wanted, lock their
- * owners (guard G36), and put the rows back as they were, for the plan that counts. Does nothing without such a table.
+ * For tables with unique indexes, after the rows are locked: call plan() to learn which values are
+ * needed, lock the owners of these values (guard G36), and restore the rows for the final plan.
+ * Does nothing if no table has a unique index.
  */
 MUST_USE enum status write_batch_lock_owners(struct session *session, struct write_set *set,
     void (*plan)(void *context), void *context, struct error *err);
 
 /*
- * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, the entries of strong indexes, the
- * feeds' changes, and the intents that follow. intents has room for one per row.
+ * Send the statements of flight 2, once set->ids are reserved: rows to remove and to update, the
+ * entries of strong indexes, the changes of feeds, and the intents. `intents` has room for one
+ * intent per row.
  */
 MUST_USE enum status write_batch_send_changes(struct session *session, const struct write_set *set,
     struct intent *intents, size_t *intent_count, struct error *err);
 
-/* Of these, the rows that were created in vain. */
+/* Of these statements, only the one that removes the rows created in vain. */
 MUST_USE enum status write_batch_send_removals(
     struct session *session, const struct write_set *set, struct error *err);
 
-/* One statement. */
+/* Send the intents in one statement. */
 MUST_USE enum status write_batch_send_intents(
     struct session *session, const struct intent *intents, size_t count, struct error *err);
 

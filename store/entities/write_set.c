@@ -11,7 +11,7 @@
 #include "domain/writes/strong_entries.h"
 #include "store/session/resolve.h"
 
-/* A write on its way to its row: sorted by key, then by arrival. */
+/* A write and the row that it writes; sorted by key, then by arrival. */
 struct reference {
     struct plan_row row;
     struct plan_row **slot;
@@ -19,7 +19,7 @@ struct reference {
     size_t arrival;
 };
 
-/* The order of locks: table id, partition key, row key. */
+/* The order in which rows are locked: table id, partition key, row key. */
 static int row_compare(const struct plan_row *x, const struct plan_row *y)
 {
     if (x->table->table_id != y->table->table_id)
@@ -85,7 +85,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
     return count;
 }
 
-/* All rows of tables with unique indexes share the owners. */
+/* The owners that a table with unique indexes uses; all rows of such tables share them. */
 static struct unique_owners *owners_of(struct write_set *set, const struct table *table, struct arena *arena)
 {
     if (!unique_owners_concern(table))
@@ -105,7 +105,10 @@ static struct strong_state *state_of(struct write_set *set, const struct table *
     return ARENA_NEW(arena, struct strong_state);
 }
 
-/* One row per key; the first write on it says what is offered. */
+/*
+ * Make one row for each key. The first write to the key decides what the lock statement inserts if
+ * the row is absent.
+ */
 static void unite(struct write_set *set, const struct reference *references, size_t count,
     struct write_clock clock, struct arena *arena)
 {
@@ -151,7 +154,7 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
 
 /* ---- what is left open ---- */
 
-/* The buckets that are marked, ascending. */
+/* List the buckets whose bit is set, in ascending order. */
 static void list_buckets(const uint64_t marks[BUCKETS / 64], struct intent_block *block, struct arena *arena)
 {
     for (size_t i = 0; i < BUCKETS / 64; i++)

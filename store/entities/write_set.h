@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write_set.h - the rows a batch of writes touches: sorted by key, each once, and which row every write
- * means.
+ * write_set.h - the rows that a batch of writes changes, sorted by key, each once, and the row that
+ * each write refers to.
  */
 #ifndef STORE_ENTITIES_WRITE_SET_H
 #define STORE_ENTITIES_WRITE_SET_H
@@ -13,34 +13,38 @@
 
 struct planned {
     struct operation *operation;
-    struct plan_row **rows; /* of its writes, in their order */
+    struct plan_row **rows; /* the row of each write, in the order of the writes */
 };
 
 struct write_set {
     struct plan_row *rows;
-    struct str *ctids; /* of the rows, once they are locked */
+    struct str *ctids; /* of the rows, once these are locked */
     size_t row_count;
     struct planned *planned;
     size_t planned_count;
     struct requests requests;
-    /* Of the intents to come: rows[i] has ids.first + i; set once the rows are locked. */
+    /* The ids reserved for intents: rows[i] has ids.first + i. Set once the rows are locked. */
     struct intent_block ids;
-    bool is_blind; /* all are unconditional upserts, no indexes, each key and each request_id once */
-    bool has_feed; /* some rows are of tables with a change feed */
-    struct unique_owners *owners; /* NULL: no table of the rows has a unique index */
-    bool has_states;              /* some rows have a strong_state */
-    struct str *state_places;     /* of the index state rows that are held: ctids */
+    /*
+     * all writes are unconditional upserts, no table has an index, and each key and each request_id
+     * occurs once
+     */
+    bool is_blind;
+    bool has_feed;                /* some row's table has a change feed */
+    struct unique_owners *owners; /* NULL: no row's table has a unique index */
+    bool has_states;              /* some row has a strong_state */
+    struct str *state_places;     /* ctids of the locked index state rows */
 };
 
 /*
- * Resolve and sort. Operations that fail already (no such table, a table that belongs to an index) get
- * their outcome and are left out.
+ * Resolve the tables and sort the rows. An operation that fails here (no such table, a table that
+ * belongs to an index) gets its outcome and is left out.
  */
 void write_set_build(struct write_set *set, struct session *session, struct operation *batch);
 
 /*
- * The intents that a planned operation leaves open, by what is planned so far; NULL: none, or it has failed. It may
- * name more than its own of the same commit.
+ * The intents that a planned operation leaves open, according to the plan so far; NULL: it leaves
+ * none, or has failed. The block of ids may include intents of other operations in the same commit.
  */
 const struct consistency *write_set_left_open(
     const struct write_set *set, const struct planned *planned, int64_t epoch, struct arena *arena);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed_append.c - see the header. The lock on a feed's row spans from before its numbers are drawn to the end of the
- * commit. That is what makes their order the order of commits: a number by itself is drawn before the commit,
- * and would let a slow transaction appear behind a reader that has gone on.
+ * feed_append.c - see the header. The lock on a feed's row lasts from before its numbers are drawn
+ * to the end of the commit, so the numbers are in the order of commits. Without the lock a slow
+ * transaction would draw its numbers early and commit late, behind the position of readers that
+ * have already gone on.
  */
 #include "store/feed/feed_append.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed_append.h - the changes of a batch of writes, for the feeds of their tables.
+ * feed_append.h - appends the changes of a batch of writes to the feeds of their tables.
  */
 #ifndef STORE_FEED_FEED_APPEND_H
 #define STORE_FEED_FEED_APPEND_H
@@ -9,8 +9,9 @@
 #include "store/session/session.h"
 
 /*
- * Send the changes of all rows whose tables keep a feed, or nothing. The last class of locks before requests,
- * intents and commits: feeds, sorted.
+ * Send the changes of all rows whose tables have a feed; nothing if no table has one. Locks the
+ * feeds, sorted; in the order of locks they come after all rows and before requests, intents and
+ * commit markers.
  */
 MUST_USE enum status feed_append_send(
     struct session *session, const struct plan_row *rows, size_t count, struct error *err);

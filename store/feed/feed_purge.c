@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed_purge.c - see the header. One feed at a time, in chunks of one commit each: the rows go, and the floor stands
- * above them. The feed's row is held against its writers only from there to the commit.
+ * feed_purge.c - see the header. Feeds are purged one at a time, in chunks of one commit each. A
+ * commit deletes changes and raises the floor above them. The feed's row is locked against writers
+ * only from the raising of the floor to the commit.
  */
 #include "store/feed/feed_purge.h"
 
@@ -13,10 +14,10 @@ enum { CHUNK_ROWS = 1000, ROUND_ROWS = 20000, EVERYTHING = -1 };
 
 struct purge {
     int64_t age_s;
-    int64_t feed_id; /* the one at hand; 0: none yet */
-    bool is_over;    /* no table keeps it */
+    int64_t feed_id; /* the current feed; 0: none yet */
+    bool is_over;    /* no table keeps the feed any more */
     bool found;
-    int64_t removed; /* by the last chunk */
+    int64_t removed; /* rows deleted by the last chunk */
 };
 
 enum due_column { DUE_FEED, DUE_IS_OVER };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed_read.c - see the header. A page and what decides whether it is complete - floor, epoch - are one statement's
- * snapshot: what was purged is either still read or known to be gone.
+ * feed_read.c - see the header. One statement reads the page together with the feed's floor and
+ * epoch, in one snapshot. So if a change of the page was purged, the floor shows it.
  */
 #include "store/feed/feed_read.h"
 
@@ -37,7 +37,10 @@ static enum status find_feed(
     return err->status;
 }
 
-/* Of the range, an equality on the partition is left to the database: it need not send the others' properties. */
+/*
+ * Send the statement. If the range has one partition, the database returns the properties of that
+ * partition's changes only.
+ */
 static enum status send(
     struct session *session, const struct operation *operation, const struct table *table, struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed_read.h - reading a change feed, page by page.
+ * feed_read.h - reads a change feed, page by page.
  */
 #ifndef STORE_FEED_FEED_READ_H
 #define STORE_FEED_FEED_READ_H

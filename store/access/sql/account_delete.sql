@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An account that has no table, with the settings of its table service; no row comes back when there is none such.
+-- Delete account $1, with the settings of its table service, if it has no table. No row comes back
+-- if there is no such account or it has tables.
 with gone as (
     delete from accounts a
     where name = $1::text and not exists (select from tables t where t.account = a.id and t.live)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The quotas of account $1: entities $2 and bytes $3; -1: those of the servers' settings; -2: as they are. No row comes back when
--- there is no such account.
+-- Set the quotas of account $1: $2 entities and $3 bytes. -1: the quota of the servers' settings;
+-- -2: unchanged. No row comes back if there is no such account.
 update accounts
 set max_entities = case $2::int8 when -2 then max_entities when -1 then null else $2::int8 end,
     max_bytes = case $3::int8 when -2 then max_bytes when -1 then null else $3::int8 end

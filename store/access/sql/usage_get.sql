@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the account $1 holds: tables and indexes now, the rest and its own quotas (-1: those of the settings) as of the last count,
--- and when that ended (microseconds since 1970; 0: none has).
+-- The usage of account $1: its tables and indexes now; its entities, entries and bytes as of the
+-- last count; its own quotas (-1: the quota of the settings); and when the last count ended
+-- (microseconds since 1970; 0: no count has ended).
 select (select count(*) from tables t where t.live and t.account = $1::text and t.index_id is null),
     (select count(*) from indexes i where i.state <> 4 and i.account = $1::text),
     coalesce(u.entities, 0), coalesce(u.entries, 0), coalesce(u.bytes, 0),

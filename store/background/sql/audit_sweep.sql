@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Audit records that were made more than $1 seconds ago, by this database's clock; $2 at most. By audit_records_recorded.
+-- Delete at most $2 audit records that are older than $1 seconds by the database's clock. By
+-- audit_records_recorded.
 with old as materialized (
     select audit_id from audit_records
     where recorded < now() - make_interval(secs => $1::int8::float8)

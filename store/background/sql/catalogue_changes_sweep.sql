@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What versions of the catalogue have changed that are 10,000 versions back; $1 at most. A program that knows none later reads
--- all of the catalogue.
+-- Delete at most $1 records of catalogue changes that are more than 10,000 versions old. A program
+-- whose catalogue is older than the records that are left reads the whole catalogue.
 delete from catalogue_changes
 where version in (
     select c.version from catalogue_changes c

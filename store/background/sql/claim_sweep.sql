@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Delete claims that have expired and of which no intent is open, $1 at most: no key of theirs is a suspect. Workers that poll
--- look for expired claims; while all work comes from Redis, only this statement removes them.
+-- Delete at most $1 expired claims of which no intent is open, so that none of their keys is a
+-- suspect. Workers that poll look for expired claims themselves; while all work comes from Redis,
+-- only this statement removes them.
 with old as materialized (
     select c.consumer, c.start_id from claims c
     where c.expires_at < now() and not exists (

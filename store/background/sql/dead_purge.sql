@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Remove dead rows older than $1 seconds whose versions are at or below the floor $2, which is in force for
--- every writer (guard G3); $3 at most. Rows that a writer has locked are left for later: it may revive them.
+-- Remove at most $3 dead rows that are older than $1 seconds and whose version is at or below the
+-- floor $2, which is in force for every writer (guard G3). A row that a writer has locked is
+-- skipped, since the writer may insert the entity again.
 with doomed as materialized (
     select e.table_id, e.partition_key, e.row_key, e.bucket
     from generate_series(0, 1023) b(bucket)

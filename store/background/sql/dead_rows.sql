@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a purge would take: the highest version of dead rows last written more than $1 seconds ago by this
--- database's clock, and their number; no more than $2 are looked at. By entities_dead.
+-- The dead rows that a purge would remove: their number and their highest version. These were last
+-- written more than $1 seconds ago by the database's clock; at most $2 of them are counted. By
+-- entities_dead.
 select coalesce(max(d.version), 0), count(*)
 from (
     select e.version

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For metrics: dead letters by kind of work (1 keys, 2 transactions) and state (1 dead, 2 retrying, 3 discarded), where there are any.
+-- For metrics: the number of dead letters for each kind of work (1 keys, 2 transactions) and state
+-- (1 dead, 2 retrying, 3 discarded) that has any.
 select d.kind, (case when d.discarded then 3 when d.dead then 1 else 2 end)::int2, count(*)
 from dead_letters d
 group by 1, 2

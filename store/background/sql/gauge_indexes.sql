@@ -1,8 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For metrics, of each index that is not being dropped and has its name, the oldest index first: account, name, how many microseconds its
--- oldest open intent has waited (0: none is open), and its dead letters that are not discarded and that are, those of whole keys
--- included, its declaration, when it was last proven
--- whole in microseconds since 1970 (0: never), and the differences that stand. Up to 10,001 open intents of a table are looked at; with more, the oldest of them or the watermark, whichever is older.
+-- For metrics: a row for each index that is not being dropped and is not a replacement, the oldest
+-- index first: account; name; how many microseconds its oldest open intent has waited (0: none is
+-- open); its dead letters that are not discarded; those that are discarded, in both cases with
+-- those of whole keys; its declaration; when it was last proven as a whole, in microseconds since
+-- 1970 (0: never); and the number of differences that were found and not repaired. At most 10,001
+-- open intents of a table are read. If there are more, the wait counts from the oldest of these or
+-- from the watermark, whichever is older.
 with sources as materialized (
     select s.table_id, case when open.n > 10000
             then least(open.oldest, (select min(w.as_of) / 10 - 11644473600000000 from watermarks w where w.as_of > 0))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Remove a dropped index, whose entries are deleted already, and its reports. $1 index id.
+-- Remove index $1, which is dropped and has no entries any more, and its reports.
 with entries as (
     delete from tables where table_id = $1::int8 and not live
 ), differences as (

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Delete markers that are an hour old, $1 at most: their connections are gone, and nothing asks for them any more.
+-- Delete at most $1 commit markers that are an hour old: their connections are closed, so nobody
+-- resolves a COMMIT with them any more.
 with old as materialized (
     select c.bucket, c.connection_id, c.number from commit_markers c where c.at < now() - interval '1 hour' limit $1::int8
     for update skip locked)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Some dead letters of a source table: of one index, or all where $3 is 0. $1 table id, $2 how many. Returns
--- how many went.
+-- Delete at most $2 dead letters of the source table $1: those of index $3, or all if $3 is 0.
+-- Returns the number of deleted rows.
 with gone as (
     delete from dead_letters d
     where (d.kind, d.table_id, d.partition_key, d.row_key, d.index_id, d.bucket) in (

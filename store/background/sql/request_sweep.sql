@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Records of requests decided more than $1 seconds ago, by this database's clock; $2 at most. By requests_at.
+-- Delete at most $2 request records that were decided more than $1 seconds ago by the database's
+-- clock. By requests_at.
 with old as materialized (
     select r.account, r.request_id, r.bucket from requests r
     where r.at < now() - $1::int8 * interval '1 second'

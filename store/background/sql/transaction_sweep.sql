@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Transactions that ended more than $1 seconds ago, by this database's clock, with what is noted of their keys and
--- their dead letters; $2 at most. By transactions_finished.
+-- Delete at most $2 transactions that ended more than $1 seconds ago by the database's clock, with
+-- the rows of their keys and their dead letters. By transactions_finished.
 with old as materialized (
     select t.account, t.txn_id, t.bucket, t.key_digests from transactions t
     where t.finished > 0

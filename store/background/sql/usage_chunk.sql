@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What lies in the pages of entities from $1 to before $2: per table its id, live rows, and bytes of their keys and
--- properties, in the order of the ids. Properties that lie apart are not fetched for their length. A scan of these pages alone.
+-- The rows in the pages of `entities` from $1 to before $2, summed up for each table: its id, its
+-- live rows, and the bytes of their keys and properties, in the order of table ids. The length of
+-- properties that lie out of line is known without reading them. Only these pages are scanned.
 select e.table_id, count(*),
     sum(octet_length(e.partition_key) + octet_length(e.row_key) + octet_length(e.properties))::int8
 from entities e

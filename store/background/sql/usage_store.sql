@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The end of a count: tables $1 have $2 rows of $3 bytes, all others none. One row for each account whose usage has changed.
+-- Store the result of a count: tables $1 have $2 rows of $3 bytes, and all other tables have none.
+-- Returns one row for each account whose usage has changed.
 with counted as (
     select t.account, coalesce(sum(c.counted) filter (where t.index_id is null), 0)::int8 as entities,
         coalesce(sum(c.counted) filter (where t.index_id is not null), 0)::int8 as entries,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Keys of a table's entities in key order, and how large each is. $1 table id, from ($2, $3) on, or strictly
--- behind it when $4; $5 how many.
+-- The keys of a table's entities in key order, with the size of each entity. $1 table id; from key
+-- ($2, $3) on, or strictly behind it if $4; at most $5 rows.
 select e.partition_key, e.row_key, octet_length(e.properties)::int8
 from entities e
 where e.table_id = $1::int8

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Claim builds, also of replacements, that no worker has, that walk their source and are neither paused nor slowed down, of the
--- indexes $1, but for operation $2: $3 owner, $4 for how many milliseconds. What the owner has from a turn that failed counts as free.
--- One that another transaction has locked is left out.
+-- Claim builds of the indexes $1, also of replacements, for owner $3 and $4 milliseconds: those
+-- that no worker has claimed, that walk their source, and that are neither paused nor slowed down;
+-- not operation $2. A claim that the owner itself has from a failed turn counts as free. A row that
+-- another transaction has locked is left out.
 update operations
 set owner = $3::text, claim_expires_at = now() + $4::int8 * interval '1 millisecond'
 where operation_id in (

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The source keys of a range that have dead letters of their own (index 0), or of one of the indexes $6, in key order. $1 table id,
--- from ($2, $3) to ($4, $5), both included. Kind 1: reconciling. By the primary key.
+-- The source keys of table $1, from ($2, $3) to ($4, $5), both included, that have a dead letter of
+-- the whole key (index 0) or of one of the indexes $6, in key order. Kind 1: reconciling. By the
+-- primary key.
 select distinct d.partition_key, d.row_key
 from dead_letters d
 where d.kind = 1 and d.table_id = $1::int8

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Entities of a table in key order, for a build: key, version, ts, expires (0: never) and properties, null if they are more than
--- $6 bytes. $1 table id, from ($2, $3) on, or strictly behind it when $4; $5 how many.
+-- Entities of a table in key order, for a build: key, version, ts, expires (0: never) and
+-- properties (null if they have more than $6 bytes). $1 table id; from key ($2, $3) on, or strictly
+-- behind it if $4; at most $5 rows.
 select e.partition_key, e.row_key, e.version, e.ts, coalesce(e.expires, 0),
     case when octet_length(e.properties) <= $6::int8 then e.properties end
 from entities e

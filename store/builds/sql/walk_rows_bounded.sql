@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As walk_rows, but the properties are those of the first row, and those of others while all so far are not more than $6 bytes, then
--- null. The sum costs as much as reading the row does. $1 table id, from ($2, $3) on, or strictly behind it when $4; $5 how many.
+-- As walk_rows, but the properties come with the first row, and with each later row as long as the
+-- properties of all rows so far have at most $6 bytes together; otherwise they are null. The sum
+-- costs as much as reading the rows. $1 table id; from key ($2, $3) on, or strictly behind it if
+-- $4; at most $5 rows.
 select e.partition_key, e.row_key, e.version, e.ts, coalesce(e.expires, 0),
     case when sum(octet_length(e.properties)) over (order by e.partition_key, e.row_key rows unbounded preceding)
             <= greatest($6::int8, octet_length(e.properties))

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lock and change state rows that were read without a lock (guard G8), if they are still as they were read. Arrays of one length,
--- sorted by key: $1 where they stood, $2 partition keys, $3 row keys, $4 and $5 applied and manifest as they were read, $6 and
--- $7 as they are to be; $8 table id. A row that has moved, or whose ctid another has taken, is left alone. n is the position
--- in the arrays, from 1, with where the row stands now. Only the ctid is to be searched by, so nothing else is compared with "=".
+-- Lock and change state rows that were read without a lock (guard G8), if they have not changed
+-- since. Arrays of one length, sorted by key: $1 ctids as they were read, $2 partition keys, $3 row
+-- keys, $4 and $5 applied and manifest as they were read, $6 and $7 their new values; $8 table id.
+-- If a row has moved, or another row has its ctid now, nothing is changed. n is the position in the
+-- arrays, from 1; the new ctid comes with it. Only the ctid may be used to find rows, so no other
+-- column is compared with "=".
 update index_state s
 set applied = u.a, manifest = u.m
 from unnest($1::tid[], $2::text[], $3::text[], $4::int8[], $5::bytea[], $6::int8[], $7::bytea[]) with ordinality

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A new table under a new id, with a feed if $5, for signatures from $6 on; no row comes back when the name is taken.
+-- Create a table under a new id, with a feed if $5, which accepts signatures made from time $6 on.
+-- No row comes back if the name is taken.
 with made as (
     insert into tables (table_id, account, name, folded, created, live, feed_id, signatures_from)
     values (nextval('table_ids'), $1::text, $2::text, $3::text, $4::int8, true,

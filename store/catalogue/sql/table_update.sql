@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Changes the settings of live table $2/$1 (account, name in lower case): where $3, the default plan to $4; where $5,
--- the policies to $6; where $7, whether it samples queries to $8.
+-- Change the settings of the live table $2/$1 (account, name in lower case): if $3, its default
+-- plan becomes $4; if $5, its policies become $6; if $7, $8 says whether it samples queries.
 update tables
 set default_max_plan = case when $3::bool then $4::int2 else default_max_plan end,
     policies = case when $5::bool then $6::bytea else policies end,

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What an operator should know of the database, a row for each fact: name, value. Durations are in seconds, sizes in bytes.
--- The sessions of other roles show their transactions to members of pg_read_all_stats only, and count as none otherwise.
+-- What an operator needs to know about the database, a row for each fact: name, value. Durations
+-- are in seconds, sizes in bytes. PostgreSQL shows the transactions of other roles' sessions only
+-- to members of pg_read_all_stats; for other roles they are not counted.
 with sessions as (
     select * from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
 ),

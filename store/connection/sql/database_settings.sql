@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the promises rest on, as it is for this session, in a transaction after the one that made the session's settings.
--- Columns: fsync, full_page_writes, synchronous_commit, isolation, encoding, whether all columns of keys and names have the
--- collation "C", the process that answers.
--- synchronous_commit is written down for the session: it stays as it was found when the server's settings are read again.
+-- The settings on which the service's promises depend, as they hold for this session, read in a
+-- transaction after the one that made the session's settings. Columns: fsync, full_page_writes,
+-- synchronous_commit, isolation, encoding, whether all columns of keys and names have the collation
+-- "C", the process id of the backend.
+-- The statement sets synchronous_commit for the session to its present value, so that it stays the
+-- same when the server reads its settings again.
 select current_setting('fsync'), current_setting('full_page_writes'),
     set_config('synchronous_commit', current_setting('synchronous_commit'), false),
     current_setting('transaction_isolation'), current_setting('server_encoding'),

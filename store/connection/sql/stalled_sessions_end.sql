@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- End sessions of our own whose program has stopped reading or sending in the middle of a transaction.
--- $1 for how long at least, in milliseconds, both the transaction and its last statement. Columns: pid, program, what
--- the session waits for, and for how long in milliseconds.
--- Such a session holds its locks for ever: idle_in_transaction_session_timeout and statement_timeout do not count while
--- PostgreSQL sends (ClientWrite) or waits for the rest of a pipeline (ClientRead, active). A role may end its own sessions.
+-- End those of our own sessions whose program has stopped reading or sending in the middle of a
+-- transaction. $1: the minimum age of both the transaction and its last statement, in milliseconds.
+-- Columns: pid, program, the wait event, and its duration in milliseconds.
+-- Such a session would hold its locks for ever: idle_in_transaction_session_timeout and
+-- statement_timeout do not count while PostgreSQL sends (ClientWrite) or waits for the rest of a
+-- pipeline (ClientRead, active). A role may end its own sessions.
 with standing as materialized (
     select a.pid, a.application_name, a.wait_event,
         (extract(epoch from clock_timestamp() - a.state_change) * 1000)::int8 as ms

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The first claim, in the order of consumer and start, after consumer $3 and start $4, that has expired or is of an earlier
--- start of consumer $1 than $2; with those of its intents that are still open. A claim lasts less than two minutes: one that
--- expires later was made before the clock was set back.
+-- The first claim behind consumer $3 and start $4, in the order of consumer and start, that has
+-- expired or was made by consumer $1 in a start other than $2, with those of its intents that are
+-- still open. A claim lasts less than two minutes, so one that expires later than that was made
+-- before the clock was set back.
 with claim as materialized (
     select consumer, start_id, buckets, ids
     from claims

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Store the batch that a consumer is about to work on, in place of the one before: $1 consumer, $2 start, $3 how many
--- milliseconds the claim lasts; of each intent its bucket $4, id $5, kind $6, table id $7, partition key $8, row key $9. Returns
--- the positions, from 1, of the intents whose key was begun before without a report.
+-- Store the batch that a consumer is about to work on, instead of its previous one: $1 consumer, $2
+-- start, $3 how many milliseconds the claim lasts; of each intent its bucket $4, id $5, kind $6,
+-- table id $7, partition key $8, row key $9. Returns the positions, from 1, of the intents whose
+-- keys are suspects: work on them began before and was never reported.
 with taken as (
     insert into claims (consumer, start_id, expires_at, buckets, ids)
     values ($1::text, $2::text, now() + $3::int8 * interval '1 millisecond', $4::int2[], $5::uuid[])

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Live entities at many keys. $1 table ids, $2 partition keys, $3 row keys, $4 buckets: arrays of one length.
--- n is the position in the arrays, from 1. The catalogue's version comes with every row, found or not. $5: properties of
--- more bytes come as null.
+-- The live entities at the given keys. $1 table ids, $2 partition keys, $3 row keys, $4 buckets:
+-- arrays of one length. $5: properties with more bytes come as null. n is the position in the
+-- arrays, from 1. Every row has the catalogue's version, whether an entity was found or not.
 select u.n, c.version, e.version, e.ts, case when octet_length(e.properties) <= $5::int4 then e.properties end, e.expires
 from catalogue c
 cross join unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)

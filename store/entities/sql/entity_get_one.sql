@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The live entity at one key, as entity_get gives it, without its arrays. $1 table id, $2 partition key,
--- $3 row key, $4 bucket.
+-- As entity_get, for one key without arrays. $1 table id, $2 partition key, $3 row key, $4 bucket.
 select 1::int8, c.version, e.version, e.ts, e.properties, e.expires
 from catalogue c
 left join entities e

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The rows just locked, read in a later statement (guard G5), and where they stand. $5: whose properties are
--- wanted. $6: those of more bytes come as null.
+-- The rows that were just locked, read in a later statement (guard G5), with their ctids. $5: for
+-- which rows the properties are needed. $6: properties with more bytes come as null.
 select u.n, e.version, e.ts, e.dead,
     case when not u.w then '' when octet_length(e.properties) <= $6::int4 then e.properties end, coalesce(e.expires, 0),
     is_due(e.expires), e.ctid

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Write rows that this transaction has locked. $1 ctids: no transaction has moved the rows since entity_locked found
--- them there.
+-- Update rows that this transaction has locked. $1 ctids: since entity_locked read them no other
+-- transaction can have moved the rows.
 update entities e
 set version = u.v, ts = u.ts, dead = u.d, expires = nullif(u.e, 0), properties = u.x
 from unnest($1::tid[], $2::int8[], $3::int8[], $4::bool[], $5::bytea[], $6::int8[]) u(ctid, v, ts, d, x, e)

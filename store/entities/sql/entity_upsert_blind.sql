@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Unconditional upserts into tables without indexes: one statement, no reading. Sorted, each key once.
--- $7: the floor. $8: the catalogue's version as the writer knows it. Rows come back in the order of the arrays, and none
--- at all, with nothing written, when the catalogue has another version: that condition is evaluated once, in the
+-- Unconditional upserts into tables without indexes: one statement, which reads nothing first.
+-- Arrays sorted by key, each key once. $7: the floor. $8: the catalogue's version as the writer
+-- knows it. Returns a row for each key, in the order of the arrays. If the catalogue has another
+-- version, nothing is written and no row comes back: the condition is evaluated once, in the
 -- statement's snapshot, which is later than the fence (guard G1).
 insert into entities as e (table_id, partition_key, row_key, bucket, version, ts, properties)
 select u.t, u.p, u.r, u.b, $7::int8 + 1, u.ts, u.x

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- entity_upsert_blind for tables with a change feed, which tells of each row what was there before. The third column is the version of the
--- row in the statement's snapshot, below 0 if that row is dead; null: there was none. If another transaction has written the row since
--- the snapshot, the version that comes back does not follow from it (guard G45).
+-- As entity_upsert_blind, for tables with a change feed, which needs the previous state of each
+-- row. The third column is the version of the row in the statement's snapshot: negative if that row
+-- is dead, null if there was none. If another transaction has written the row since the snapshot,
+-- the returned version does not follow from this one (guard G45).
 insert into entities as e (table_id, partition_key, row_key, bucket, version, ts, properties)
 select u.t, u.p, u.r, u.b, $7::int8 + 1, u.ts, u.x
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::bytea[]) u(t, p, r, b, ts, x)

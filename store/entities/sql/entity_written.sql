@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Rows of the transaction with the marker ($1, $2) that no later transaction has written. They have
--- the transaction's id, as its marker has. $3 table ids, $4 partition keys, $5 row keys, $6 buckets: arrays of
--- one length; n is the position in them, from 1.
+-- Of the given keys, the rows that the transaction with the marker ($1, $2) has written and no
+-- later transaction has written again: their xmin is that of the marker. $3 table ids, $4 partition
+-- keys, $5 row keys, $6 buckets: arrays of one length; n is the position in them, from 1.
 select u.n, e.version, e.ts
 from commit_markers c
 cross join unnest($3::int8[], $4::text[], $5::text[], $6::int2[]) with ordinality u(t, p, r, b, n)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The index state rows that a write makes: of keys for which state_hold found none. $1 table ids, $2 partition keys, $3 row
--- keys, $4 buckets, $5 versions, $6 manifests: arrays of one length, sorted by key. A row that a worker is making is waited
--- for, and one that it has made fails the statement, so that the write begins anew (guard G40).
+-- Insert the index state rows of keys for which state_hold found none. $1 table ids, $2 partition
+-- keys, $3 row keys, $4 buckets, $5 versions, $6 manifests: arrays of one length, sorted by key. If
+-- a worker is inserting one of the rows, the statement waits; if the worker commits, the statement
+-- fails, and the write begins anew (guard G40).
 insert into index_state (table_id, partition_key, row_key, bucket, applied, manifest)
 select u.t, u.p, u.r, u.b, u.a, u.m
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::bytea[]) u(t, p, r, b, a, m)

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A page of feed $1 behind number $2, in one snapshot: at most $3 rows, and beyond the first no more than about $4 bytes
--- of properties, which come with the changes of partition $6 only, unless $5. Each row with the catalogue's version and
--- epoch, the feed's floor (-1: there is no such feed) and its newest number; one row without a change where there is
--- none.
+-- A page of feed $1 behind number $2, in one snapshot: at most $3 rows and, beyond the first row,
+-- no more than about $4 bytes of properties. With $5 all changes have their properties, otherwise
+-- only those of partition $6. Each row has the catalogue's version and epoch, the feed's floor (-1:
+-- there is no such feed) and the feed's newest number. If there is no change, one row comes back
+-- without one.
 select c.version, c.epoch, coalesce(f.floor, -1),
     coalesce((select max(n.number) from changes n where n.feed_id = f.feed_id), f.floor, -1),
     x.number, x.kind, x.partition_key, x.row_key, x.version, x.ts, x.expires,

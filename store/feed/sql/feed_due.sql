@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One feed that has something to remove: changes older than $1 seconds by this database's clock, or all of it, because
--- no table keeps it any more (is_over). $2: only feeds behind this id.
+-- The first feed with an id above $2 that has something to remove: changes older than $1 seconds by
+-- the database's clock, or everything, because no table keeps the feed any more (is_over).
 select f.feed_id, t.feed_id is null as is_over
 from feeds f
 left join tables t on t.live and t.feed_id = f.feed_id
