@@ -20,7 +20,10 @@ void call_fail_with(
     struct http_call *http = http_call_of(call);
     struct codec_trailers trailers;
 
-    /* The messages of other failures may have keys or values of the caller's entities. */
+    /*
+     * Only the message of an internal error is logged: other messages may have keys or values of the caller's
+     * entities.
+     */
     log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG, "call",
         log_text("method", call_method(call)->path), log_text("status", status_name(err->status)),
         log_text("reason", codec_error_reason(err)), log_text("sqlstate", err->sqlstate),

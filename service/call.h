@@ -32,27 +32,28 @@ struct call_events {
     void (*cancelled)(struct rpc_call *call);
     void (*ended)(struct rpc_call *call);
     /*
-     * These two: of methods that need a credential. The context of a call that has begun, and the end of a call whose message
-     * will not be read.
+     * The next two are set for methods that need a credential. context returns the context of a call that has
+     * begun; refuse ends a call whose message will not be read.
      */
     const struct call_ctx *(*context)(struct rpc_call *call);
     void (*refuse)(struct rpc_call *call, const struct error *err);
 };
 
 struct call_ctx {
-    struct arena *arena; /* of the call */
+    struct arena *arena; /* the arena of the call */
     struct service *service;
     struct caller caller;
-    struct str account;              /* the caller's */
-    const ProtobufCMessage *request; /* NULL: the method declares none, and reads http->exchange->request */
-    struct http_call *http; /* the call, if it came over HTTP: service/http/door.h; NULL: over gRPC */
-    struct buf reply;       /* the encoder appends to it; a decoder may let the store write there */
-    bool is_answered;       /* set by a decoder that has appended the reply: there is no operation */
-    void *state;            /* from decoder to encoder */
+    struct str account; /* the caller's account */
+    /* NULL: the method has no protobuf request, and reads http->exchange->request */
+    const ProtobufCMessage *request;
+    struct http_call *http; /* the call over HTTP (service/http/door.h); NULL: a call over gRPC */
+    struct buf reply;       /* the encoder appends the reply; a decoder may let the store append to it */
+    bool is_answered;       /* set by a decoder that has appended the reply itself, so no operation is run */
+    void *state;            /* passed from the decoder to the encoder */
     int64_t page_table_id;  /* the table that the request's page token is bound to; 0: none */
 };
 
-/* Fill kind, table and in; the rest of out is set already. */
+/* Fill in kind, table and input of the operation. Its other members are set already. */
 typedef enum status call_decode_fn(struct call_ctx *ctx, struct operation *out, struct error *err);
 
 /* Append the reply of a successful operation. */
@@ -63,20 +64,27 @@ struct method {
     const char *path;
     enum rpc_kind kind;
     const struct call_events *events;
-    /* Of operation_call_events and stream_events; NULL: the functions read the request of HTTP. */
+    /*
+     * Used by operation_call_events and stream_events: the type of the request; NULL: the functions read the
+     * request of HTTP.
+     */
     const ProtobufCMessageDescriptor *request;
     /*
-     * Of these too: the kind that its calls run, or one with the same facts. So operation_kind_facts says what a call needs,
-     * and routes_find where it waits, which is what it may cost.
+     * Used by both too: the kind of operation that the method runs, or a kind with the same facts.
+     * operation_kind_facts says what a call needs; routes_find says in which lane it waits, and so how much a
+     * call may cost.
      */
     enum operation_kind operation;
-    bool may_get;           /* or OPERATION_GET: only the request says which */
-    call_decode_fn *decode; /* these two: of operation_call_events */
+    bool may_get;           /* the method runs this kind or OPERATION_GET, as the request says */
+    call_decode_fn *decode; /* the functions that operation_call_events calls */
     call_encode_fn *encode;
-    const struct stream_method *stream; /* of stream_events */
+    const struct stream_method *stream; /* the functions that stream_events calls */
 };
 
-/* The events of methods that are one operation, and of methods that are one after another (stream.h). */
+/*
+ * operation_call_events: the events of a method that is one operation. stream_events: those of a method that
+ * is one operation after another (stream.h).
+ */
 extern const struct call_events operation_call_events;
 extern const struct call_events stream_events;
 
@@ -87,14 +95,16 @@ static inline const struct method *call_method(const struct rpc_call *call)
     return *row;
 }
 
-/* End a call with an error: status, message and details. The cause of an internal error goes to the log. */
+/*
+ * End a call with an error: status, message and details. The cause of an internal error goes only to the log.
+ */
 void call_fail(struct rpc_call *call, const struct error *err, struct arena *arena);
 
-/* The same with the entity that did not meet a condition; NULL: none. */
+/* The same; the error's details have the entity that did not meet a condition. NULL: none. */
 void call_fail_with(
     struct rpc_call *call, const struct error *err, const struct entity *entity, struct arena *arena);
 
-/* Check the name of a table, from this field of the request, and put the name into the operation. */
+/* Check the name of a table and put it into the operation. field: the request's field, for the message. */
 MUST_USE enum status call_table(
     struct operation *operation, const char *field, ProtobufCBinaryData name, struct error *err);
 

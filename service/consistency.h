@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * consistency.h - consistency tokens in requests and replies, signed with the key that all servers of a database share.
+ * consistency.h - consistency tokens in requests and replies. They are signed with the key that all servers
+ * of a database share.
  */
 #ifndef SERVICE_CONSISTENCY_H
 #define SERVICE_CONSISTENCY_H
@@ -10,8 +11,8 @@
 #include "tavola/v1/index_service.pb-c.h"
 
 /*
- * Sign the token for the intents that a write, or a transaction, has left open. left_open NULL: none, and *out is
- * empty. OUTCOME_UNKNOWN: the write is committed, but its token cannot be signed.
+ * Sign the token for the intents that a write or a transaction has left open. left_open NULL: there are none,
+ * and *out is empty. OUTCOME_UNKNOWN: the write is committed, but the token cannot be signed.
  */
 MUST_USE enum status consistency_write(const struct service *service, const struct consistency *left_open,
     struct arena *arena, struct str *out, struct error *err);

@@ -2,8 +2,8 @@
 /*
  * main.c - tavolad: starts the parts in order, waits for a signal, stops them in the reverse order.
  *
- * Neither PostgreSQL nor Redis needs to be there at the start: the store and the publisher connect by
- * themselves and say so once per change.
+ * Neither PostgreSQL nor Redis must be reachable at the start: the store and the publisher connect when they
+ * can, and log each change once.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -36,37 +36,39 @@
 
 enum {
     EXIT_BAD_SETTING = 2,
-    OWN_FILES = 64 + 256, /* descriptors the program needs beside callers' connections: its own, probes' */
-    BATCH_BYTES = 8 * 1024 * 1024, /* of properties */
-    MAX_QUEUED_MESSAGES = 100000,  /* per stream */
+    /* descriptors that the program needs beside callers' connections: its own files, and probes */
+    OWN_FILES = 64 + 256,
+    BATCH_BYTES = 8 * 1024 * 1024, /* the bound of the properties that one batch may read */
+    MAX_QUEUED_MESSAGES = 100000,  /* the bound of a stream's length */
     MS_PER_SECOND = 1000,
-    PROBE_CONNECTIONS = 256, /* on the probes' own address */
+    PROBE_CONNECTIONS = 256, /* the bound of connections to the probes' own address */
     ADDRESS_BYTES = 300,
 };
 
-/* The protocols over HTTP, in the order in which they are asked whether a request is theirs; the NULL ends the list. */
-static const struct http_door *const http_doors[] = { &health_door, &page_door, &connect_door, &odata_door, NULL };
+/* The doors over HTTP, in the order in which they are asked to recognise a request. NULL ends the list. */
+static const struct http_door *const http_doors[] = { &health_door, &page_door, &connect_door, &odata_door,
+    NULL };
 
 struct server {
     struct service service;
     struct publisher *publisher;
-    struct remembered *remembered; /* how far the database had come */
+    struct remembered *remembered; /* the history of the database, as an earlier run has stored it */
     struct rpc_server *rpc;
-    struct rpc_server *probes; /* NULL: no address of their own */
-    struct http_server *http;  /* NULL: not asked for */
+    struct rpc_server *probes; /* NULL: probes have no address of their own */
+    struct http_server *http;  /* NULL: no listener for HTTP */
     struct http_call_host http_calls;
-    struct rpc_limits limits; /* of either address */
+    struct rpc_limits limits; /* the limits of both addresses */
     struct memory_bound memory;
     struct memory_guard *guard;
     struct listener_probe *listener;
     long long files; /* descriptors for callers' connections; 0: not known */
     struct metrics_sources sources;
     struct server_history history;
-    atomic_bool is_started; /* all parts are there */
-    struct metrics_server *metrics; /* NULL: not asked for */
+    atomic_bool is_started;         /* all parts have started */
+    struct metrics_server *metrics; /* NULL: no listener for metrics */
     struct arena arena;
     struct wrapping_keys wrapping_keys;
-    atomic_bool refused; /* the server stops since it cannot read the keys of accounts */
+    atomic_bool refused; /* the server stops because it cannot decrypt the keys of accounts */
 };
 
 static void intents_committed(void *context, const struct intent *intents, size_t count)
@@ -144,7 +146,7 @@ static struct quotas quotas_of(const struct service_config *config)
         .bytes = config->account_bytes };
 }
 
-/* On the monitor's thread: the main thread then stops the server. */
+/* Called in the monitor's thread. The main thread then stops the server. */
 static void refuse_wrapping_keys(void *context, const char *why)
 {
     struct server *server = context;
@@ -182,7 +184,7 @@ static void start_store(struct server *server, const struct service_config *conf
     server->service.store = store_open(&options);
 }
 
-/* For each of the two addresses; both take descriptors. */
+/* The limits of one address: both addresses use descriptors. */
 static struct rpc_limits limits_for(const struct server *server, const struct service_config *config)
 {
     struct rpc_limits limits = { .connections = (int)config->max_connections,
@@ -274,7 +276,7 @@ static enum status start_metrics(
     return cannot_start("TAVOLA_METRICS_LISTEN", config->metrics_listen, err);
 }
 
-/* What looks at the server while it runs. */
+/* Stop the parts that observe the server. */
 static void stop_watchers(struct server *server)
 {
     listener_probe_stop(server->listener);
@@ -342,7 +344,10 @@ static enum status start(struct server *server, const struct service_config *con
     return STATUS_OK;
 }
 
-/* Raise the limit of open files as far as it goes; what is left for callers' connections. */
+/*
+ * Raise the limit of open files as far as allowed. Returns the descriptors that are left for callers'
+ * connections.
+ */
 static long long raise_file_limit(void)
 {
     struct rlimit files;
@@ -381,14 +386,17 @@ static void serve_until_signal(
     atomic_store(&server->service.draining, true);
     health_drain(&server->service.health);
     store_drain(server->service.store);
-    metrics_server_stop(server->metrics); /* it looks at what ends now */
+    metrics_server_stop(server->metrics); /* it reads the parts that are stopped next */
     server->metrics = NULL;
     stop_watchers(server);
     http_server_drain(server->http, config->drain_seconds * MS_PER_SECOND);
     rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
 }
 
-/* Without authentication every client that reaches the address may do everything. NULL: there is no such address. */
+/*
+ * Without authentication, every client that reaches the address may do everything. NULL: there is no such
+ * address.
+ */
 static bool address_is_allowed(
     const struct service_config *config, const char *setting, const char *listen_address)
 {
@@ -408,8 +416,8 @@ static bool addresses_are_allowed(const struct service_config *config)
 }
 
 /*
- * With only some of the files the server would speak plain text, or accept callers without certificates, against the
- * operator's will.
+ * If only some of the TLS files were set, the server would speak plain text, or accept callers without
+ * certificates, against the operator's intention.
  */
 static bool tls_is_whole(const struct service_config *config)
 {

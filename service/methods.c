@@ -185,7 +185,10 @@ static void forward_message(struct rpc_call *call, struct str bytes)
     call_method(call)->events->message(call, bytes);
 }
 
-/* Requests of methods that need no credential are too small to be worth a rate. */
+/*
+ * Methods that need no credential have no account with a rate. Their requests are so small that none is
+ * needed.
+ */
 enum status methods_admit_inflating(struct rpc_call *call, struct error *err)
 {
     const struct call_events *events = call_method(call)->events;

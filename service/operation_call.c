@@ -5,12 +5,13 @@
  *   begin --identify--> rpc_call_read ... message --decode--> store_collect ... done --encode--> rpc_call_reply
  *     '------ error ------'                 '------ error ------'  '-------- error --------> rpc_call_finish
  *
- * Nothing of the request is read before its caller is known to have an account here.
+ * No part of the request is read before the caller is known to have an account.
  *
- * `message` runs on a queue thread and only collects; what was collected runs when the thread has drained its queue.
- * A call of an unknown account waits before it is read, see recheck.h. `done` runs there too, or on a thread of the store;
- * from store_collect to done the call's memory belongs to the store. Only `done` ends a call that was collected: a
- * cancellation just marks the operation, and what may have been committed is finished as what it was.
+ * `message` runs on a queue thread and only collects operations; the thread runs them when it has drained its
+ * queue. A call of an unknown account waits before it is read, see recheck.h. `done` runs on that thread too,
+ * or on a thread of the store. From store_collect to `done` the call's memory belongs to the store. Only
+ * `done` ends a call that was collected. A cancellation only marks the operation: if it may have been
+ * committed, its true outcome is recorded.
  */
 #include <assert.h>
 
@@ -28,10 +29,10 @@ struct operation_call {
     const struct method *method;
     struct call_ctx ctx;
     struct operation operation;
-    struct str message; /* until the call is answered */
+    struct str message; /* the request; valid until the call is answered */
     bool has_message;
     struct memory_hold memory;
-    struct recheck_call recheck; /* the call goes on in `resume` */
+    struct recheck_call recheck; /* the call continues in `resume` */
 };
 
 static void resume(struct recheck_call *waiting);
@@ -45,7 +46,10 @@ static enum status identify(struct operation_call *state, struct error *err)
     return STATUS_OK;
 }
 
-/* What the store has not committed with a change is recorded now. err: NULL if the call ends with OK. */
+/*
+ * Store the audit record, unless the store has committed it with a change. err: NULL if the call ends with
+ * OK.
+ */
 static void record_call(struct operation_call *state, const struct error *err)
 {
     struct service *service = state->ctx.service;
@@ -63,7 +67,7 @@ static void refuse_call(struct operation_call *state, const struct error *err)
     call_fail(state->call, err, state->ctx.arena);
 }
 
-/* The call may be gone when this returns. */
+/* Identify the caller and read the request. The call may have ended when this returns. */
 static void admit(struct operation_call *state)
 {
     struct error err = { 0 };
@@ -90,7 +94,7 @@ static void begin_operation(struct rpc_call *call)
     admit(state);
 }
 
-/* What the call holds by now. */
+/* Count the bytes that the call holds at this moment. */
 static enum status hold_memory(struct operation_call *state, struct error *err)
 {
     int64_t bytes = MEMORY_OF_A_CALL + (int64_t)(state->message.len + state->ctx.arena->held_bytes);
@@ -98,7 +102,10 @@ static enum status hold_memory(struct operation_call *state, struct error *err)
     return memory_shares_hold(&state->ctx.service->memory, state->ctx.account, &state->memory, bytes, err);
 }
 
-/* An answer stays until its caller has read it. Nothing of a write is taken back. */
+/*
+ * Count the reply, which stays in memory until the caller has read it. The reply to a write is not refused,
+ * since the write is committed.
+ */
 static enum status hold_answer(struct operation_call *state, struct error *err)
 {
     if (!operation_kind_facts(state->operation.kind)->only_reads)
@@ -106,7 +113,7 @@ static enum status hold_answer(struct operation_call *state, struct error *err)
     return hold_memory(state, err);
 }
 
-/* What is in ctx.reply. */
+/* Send ctx.reply. */
 static void send_reply(struct operation_call *state)
 {
     log_event(LOG_DEBUG, "call", log_text("method", state->method->path), log_text("status", "OK"),
@@ -192,7 +199,7 @@ static void resume(struct recheck_call *waiting)
     admit(CONTAINER_OF(waiting, struct operation_call, recheck));
 }
 
-/* Until it has a message the call is ours; then the store's. */
+/* Until a message has arrived, this file may end the call; afterwards only `done` may. */
 static void on_cancelled(struct rpc_call *call)
 {
     struct operation_call *state = rpc_call_state(call);

@@ -57,7 +57,7 @@ enum status paging_write(
     return STATUS_OK;
 }
 
-/* Lists belong to an account. */
+/* The text that a list's tokens are bound to; it includes the account. */
 static struct str list_query(struct call_ctx *ctx, const char *list)
 {
     return arena_format(ctx->arena, "%s of %.*s", list, STR_ARG(ctx->account));

@@ -9,20 +9,20 @@
 #include "service/call.h"
 
 /*
- * Read a request's page token. text empty: *has_position is false. *token has the purpose, and the query that stands
- * for the other fields of the request: a token of another query is PAGE_TOKEN_INVALID. The other members of *token are
- * filled. The table that the token is bound to is kept in ctx.
+ * Read a request's page token. If text is empty, *has_position is false. The caller sets purpose and query of
+ * *token; the query stands for the other fields of the request, and a token with another query is
+ * PAGE_TOKEN_INVALID. The function fills the other members. ctx keeps the table that the token is bound to.
  */
 MUST_USE enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, struct token *token,
     bool *has_position, struct error *err);
 
 /*
- * A page of table_id has been read: refuse it when the request's token was bound to another incarnation of
- * the table.
+ * Call it when a page of table_id has been read. The request is refused if its token is bound to another
+ * incarnation of the table.
  */
 MUST_USE enum status paging_check_table(const struct call_ctx *ctx, int64_t table_id, struct error *err);
 
-/* The text of a page token, in ctx's arena. */
+/* Make the text of a page token, in the arena of ctx. */
 MUST_USE enum status paging_make(
     struct call_ctx *ctx, const struct token *token, struct str *out, struct error *err);
 
@@ -32,12 +32,15 @@ MUST_USE enum status paging_write(
 
 /* The fields of a request that ask for a page of a list. */
 struct paging_list {
-    const char *name; /* of the list: a token of another name is PAGE_TOKEN_INVALID */
+    const char *name; /* the name of the list: a token of a list with another name is PAGE_TOKEN_INVALID */
     int32_t page_size;
     ProtobufCBinaryData page_token;
 };
 
-/* The same for lists that are ordered by one text: the page begins behind *after, and has up to *limit elements. */
+/*
+ * Likewise for lists that are sorted by one text: the page begins behind *after and has up to *limit
+ * elements.
+ */
 MUST_USE enum status paging_read_list(struct call_ctx *ctx, const struct paging_list *list, int32_t *limit,
     struct str *after, struct error *err);
 MUST_USE enum status paging_make_list(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * publisher.c - see the header. Batches wait in a list whose length in intents is bounded.
+ * publisher.c - see the header. Batches wait in a list; the number of intents in it is bounded.
  */
 #include "service/publisher.h"
 
@@ -16,7 +16,7 @@
 
 enum { MAX_WAITING = 20000, HINT_EVERY_US = 1000000 };
 
-/* The intents of one commit, in one piece of memory with their keys behind them. */
+/* The intents of one commit. Their keys follow them in the same allocation. */
 struct batch {
     struct batch *next;
     size_t count;
@@ -24,7 +24,7 @@ struct batch {
 };
 
 struct publisher {
-    struct queue *queue;      /* the thread's own */
+    struct queue *queue;      /* used by the thread alone, like the next member */
     struct log_repeat outage; /* the same */
     struct remembered *remembered;
     int64_t next_hint_us;
@@ -34,7 +34,7 @@ struct publisher {
     pthread_cond_t changed;
     struct batch *first;
     struct batch **end;
-    size_t waiting; /* intents */
+    size_t waiting; /* the number of intents that wait */
     bool stopping;
 
     atomic_int shards;
@@ -42,7 +42,7 @@ struct publisher {
     atomic_bool is_heard;
 };
 
-/* Wait for a batch, or until the hint is due: then *out is NULL. false: it is time to stop. */
+/* Wait for a batch, or until the hint has to be stored: then *out is NULL. false: the thread must stop. */
 static bool take_batch(struct publisher *publisher, struct batch **out)
 {
     bool goes_on;
@@ -77,7 +77,7 @@ static void recall_hint(struct publisher *publisher)
         remembered_offer(publisher->remembered, hint);
 }
 
-/* A failure needs no handling: the next turn repeats the work. */
+/* Store the hint. A failure is ignored: the next turn stores it again. */
 static void keep_hint(struct publisher *publisher)
 {
     struct error err = { 0 };
@@ -98,7 +98,10 @@ static void keep_hint(struct publisher *publisher)
 
 /* ---- the thread ---- */
 
-/* While Redis cannot be reached, the workers read the intents from the database. */
+/*
+ * Log a change of Redis' availability. While Redis cannot be reached, workers read the intents from the
+ * database.
+ */
 static void say_queue(struct log_repeat *outage, bool reachable, const struct error *err)
 {
     struct log_repeat ended;

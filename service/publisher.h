@@ -37,7 +37,7 @@ void publisher_push(struct publisher *publisher, const struct intent *intents, s
 
 enum publisher_outcome { PUBLISHER_PUBLISHED, PUBLISHER_FAILED, PUBLISHER_DROPPED, PUBLISHER_OUTCOMES };
 
-/* Has Redis accepted the last batch? true before the first batch. */
+/* Whether Redis has accepted the last batch. true before the first batch. */
 bool publisher_is_heard(const struct publisher *publisher);
 
 /* The number of intents with this outcome. */

@@ -11,9 +11,9 @@
 /* A decoded query, kept from the decoder to the encoder. */
 struct query_call {
     struct selection selection;
-    struct str identity; /* its tokens are bound to this text, and to the table */
+    struct str identity; /* page tokens are bound to this text and to the table */
     enum token_purpose purpose;
-    struct entity_writer writer; /* of methods that return entities */
+    struct entity_writer writer; /* used by methods that return entities */
 };
 
 /* The fields of a request that are a query. */

@@ -23,34 +23,35 @@
 struct server_history;
 struct http_door;
 
-/* How the Azure Tables door answers. */
+/* The settings of the Azure Tables door. */
 struct odata_settings {
-    const char *version;    /* x-ms-version of replies to requests that name none */
-    bool takes_request_ids; /* a client's x-ms-client-request-id is the request_id of its write */
+    const char *version;    /* x-ms-version of replies to requests without a version */
+    bool takes_request_ids; /* the x-ms-client-request-id of a request is the request_id of its write */
 };
 
 struct service {
     struct store *store;
     struct odata_settings odata;
     const struct http_door *const
-        *doors; /* of the listener for HTTP, in the order in which they are asked; NULL: none */
+        *doors; /* the listener for HTTP asks them in this order; NULL: there are none */
     size_t door_count;
-    struct cors cors; /* of the same listener */
+    struct cors cors; /* settings of the same listener */
     struct health health;
-    atomic_int queues; /* the queue of a bucket is bucket % queues */
+    atomic_int queues; /* a bucket belongs to the queue bucket % queues */
     struct authenticator authenticator;
     struct recheck recheck;
     struct audit_log audit_log;
     bool speaks_tls;
     atomic_bool draining;
-    atomic_llong watchers;          /* watches of change feeds, at this moment */
-    atomic_llong changes_told;      /* changes sent to them */
-    struct advisor advisor;         /* of the queries of tables that ask for it */
-    struct sampler sampler;         /* of the partitions that are read and written */
-    struct rates *rates;            /* NULL: no limits */
-    struct memory_shares memory;    /* of the calls that are open */
-    struct counters *http_requests; /* by door, and those of no door; NULL: not counted */
-    struct counters *calls;         /* metrics_calls_new; NULL: calls are not counted */
+    atomic_llong watchers;       /* the number of change feeds that are watched now */
+    atomic_llong changes_told;   /* the number of changes that were sent to them */
+    struct advisor advisor;      /* counts the queries of tables that ask for advice */
+    struct sampler sampler;      /* counts the partitions that are read and written */
+    struct rates *rates;         /* NULL: no limits */
+    struct memory_shares memory; /* the memory that open calls hold */
+    /* counted by door; one more counter for requests of no door; NULL: not counted */
+    struct counters *http_requests;
+    struct counters *calls;         /* made by metrics_calls_new; NULL: calls are not counted */
     struct server_history *history; /* of the last hour */
     int64_t memory_limit_bytes;
 };

@@ -21,7 +21,7 @@ static bool is_azure_version(const char *value)
     return value[0] && odata_format_check_version(str_of(value), &ignored) == STATUS_OK;
 }
 
-/* clang-format off: the failpoints' rows bring their commas along */
+/* clang-format off: the rows of the failpoints end with a comma of their own */
 static const struct config_setting settings[] = { {
                                                       .name = "TAVOLA_LISTEN",
                                                       .type = CONFIG_STRING,

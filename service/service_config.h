@@ -19,12 +19,12 @@ enum authentication { AUTHENTICATION_REQUIRED, AUTHENTICATION_NONE };
 
 struct service_config {
     const char *listen;
-    const char *http_listen;     /* NULL: none */
-    const char *azure_version;   /* x-ms-version of replies to requests without one */
+    const char *http_listen;     /* NULL: no listener for HTTP */
+    const char *azure_version;   /* x-ms-version of replies to requests without a version */
     int azure_request_ids;       /* 0 or 1 */
     const char *http_origins;    /* NULL: see service/connect/cors.h */
-    const char *health_listen;   /* NULL: none */
-    const char *metrics_listen;  /* NULL: none */
+    const char *health_listen;   /* NULL: probes use the address of the server */
+    const char *metrics_listen;  /* NULL: no listener for metrics */
     const char *tls_certificate; /* NULL: plain text */
     const char *tls_key;
     const char *tls_client_ca;                    /* NULL: callers need no certificate */
@@ -39,11 +39,11 @@ struct service_config {
     int64_t page_threads;
     int64_t max_waiting;
     const char *memory_limit; /* NULL: see memory_bound_find */
-    int64_t max_connections;  /* 0: as many as the memory limit is good for, and so on */
+    int64_t max_connections;  /* 0: what the memory limit allows; the same for the next member */
     int64_t connections_per_address;
     int64_t first_call_seconds;
     struct rate_limits rates;
-    int64_t account_tables, account_indexes; /* the most of one account */
+    int64_t account_tables, account_indexes; /* bounds of one account */
     int64_t account_entities, account_bytes; /* 0: not bounded */
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */

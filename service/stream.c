@@ -36,12 +36,12 @@ struct stream {
     pthread_mutex_t lock;
     enum stream_state state;
     bool was_cancelled;
-    struct str message;          /* the current request, until the next one is read */
-    struct recheck_call recheck; /* UNKNOWN: the call goes on in `resume` */
+    struct str message;          /* the current request; valid until the next one is read */
+    struct recheck_call recheck; /* UNKNOWN: the call continues in `resume` */
 
     struct memory_hold memory;
-    struct arena requests; /* of the current request, if the client sends several */
-    struct arena arena;    /* of the current operation */
+    struct arena requests; /* used by the current request, if the client sends several */
+    struct arena arena;    /* used by the current operation */
     struct operation operation;
 };
 
@@ -85,7 +85,10 @@ static void fail_call(struct stream *stream, const struct error *err)
     call_fail(stream->call, err, rpc_call_arena(stream->call));
 }
 
-/* What the stream holds by now: its request, what was made of it, and the message that is to be sent. */
+/*
+ * Count the bytes that the stream holds: its request, the data made from it, and the message that will be
+ * sent.
+ */
 static enum status hold_memory(struct stream *stream, struct error *err)
 {
     size_t bytes = stream->message.len + rpc_call_arena(stream->call)->held_bytes +
@@ -95,7 +98,10 @@ static enum status hold_memory(struct stream *stream, struct error *err)
         MEMORY_OF_A_CALL + (int64_t)bytes, err);
 }
 
-/* A message stays until its caller has read it. Nothing of a write is taken back. */
+/*
+ * Send a message, which stays in memory until the caller has read it. If the account holds too much memory, a
+ * read is refused; the result of a write is always sent.
+ */
 static void send_message(struct stream *stream)
 {
     struct error err = { 0 };
@@ -193,7 +199,7 @@ static bool advance(struct stream *stream, step_fn *function)
     return false;
 }
 
-/* A request has come; the result is that of advance. */
+/* A request has arrived. Returns what advance returns. */
 static bool receive_request(struct stream *stream)
 {
     struct error err = { 0 };
@@ -204,7 +210,7 @@ static bool receive_request(struct stream *stream)
     return false;
 }
 
-/* Nothing is read before the caller is known to have an account here. */
+/* Identify the caller. No request is read before the caller is known to have an account. */
 static void admit_caller(struct stream *stream)
 {
     struct call_ctx *ctx = &stream->ctx;

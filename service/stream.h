@@ -46,10 +46,11 @@ struct stream_method {
 };
 
 /*
- * Check that the server is not stopping, that the deadline has not passed, that the caller may run the operation, and that its
- * account is within its rate. A page, and a look for changes, count as one.
+ * Check that the server is not stopping, that the deadline has not passed, that the caller may run the
+ * operation, and that its account is within its rate. A page counts as one operation, and so does a check for
+ * changes.
  *
- * advice  what the client does if the server is stopping: the end of the error's message
+ * advice  what the client should do if the server is stopping; ends the error's message
  *
  * STATUS_UNAVAILABLE  SERVER_DRAINING
  * STATUS_TIMEOUT      OPERATION_TIMED_OUT

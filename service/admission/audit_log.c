@@ -54,7 +54,10 @@ static struct str method_of(const char *path)
     return str_starts_with(method, STR_LITERAL(PACKAGE)) ? str_from(method, sizeof(PACKAGE) - 1) : method;
 }
 
-/* What an unproven credential says of its account is the caller's own word. */
+/*
+ * The account of the record; empty unless the credential has been proven: before that, the account is only a
+ * claim of the caller.
+ */
 static struct str proven_account(const struct caller *caller)
 {
     if (caller->authenticator->open)
@@ -79,7 +82,10 @@ struct audit_record *audit_log_begin(
 
 /* ---- records without a commit of their own ---- */
 
-/* false: the account has had its records. *left_out: how many calls the record that is written now stands for beside its own. */
+/*
+ * Draw one record from the account's bucket. false: the bucket is empty. *left_out: the number of earlier
+ * calls without a record, which this record counts.
+ */
 static bool draw(struct audit_log *log, struct str account, int64_t *left_out)
 {
     int64_t now_us = clock_monotonic_us();
@@ -95,7 +101,7 @@ static bool draw(struct audit_log *log, struct str account, int64_t *left_out)
     return has_room;
 }
 
-/* An operation of the server's own. */
+/* An operation that the server itself runs to store a record. */
 struct noting {
     struct operation operation;
     struct arena arena;
@@ -160,7 +166,10 @@ void audit_log_note(
     noting = noting_new(log, record);
     noting->operation.in.audit.record.outcome = outcome_of(err, &noting->arena);
     noting->operation.in.audit.record.left_out = left_out;
-    /* The row is numbered when it is sent: the number of a commit whose outcome is not known is used again. */
+    /*
+     * A commit whose outcome is unknown may have stored the record with its number. Use the same number
+     * again, so that the record is stored once.
+     */
     if (err && err->status == STATUS_MAYBE_DONE && record->number > 0)
         noting->operation.in.audit.record.number--;
     atomic_fetch_add(&log->waiting, 1);

@@ -14,11 +14,14 @@
 
 enum {
     CACHE_SLOTS = 256,
-    CACHED_BYTES = 1000, /* longer credentials are checked every time */
+    CACHED_BYTES = 1000, /* longer credentials are not cached: each call checks them */
     UNCONFIRMED_US = 10000000,
 };
 
-/* Of devstoreaccount1, as the documentation of storage emulators has it: base64 of these bytes is the key of its clients. */
+/*
+ * The key of devstoreaccount1, which the documentation of storage emulators publishes; clients have it as
+ * base64.
+ */
 static const uint8_t development_key[] = {
     0x11,
     0xBC,
@@ -90,17 +93,17 @@ static const struct account development_account = {
     .id = { "default", 7 },
 };
 
-/* One genuine credential, in the slot that its digest selects. */
+/* One genuine credential. Its digest selects the slot. */
 struct cache_slot {
     pthread_mutex_t lock;
-    int64_t generation; /* of the snapshot it was checked with; 0: the slot is empty */
-    int signer;         /* the key that has signed it */
+    int64_t generation; /* of the snapshot that the credential was checked with; 0: the slot is empty */
+    int signer;         /* the number of the key that has signed it */
     size_t len;
     char text[CACHED_BYTES];
 };
 
 struct authenticator_memory {
-    uint64_t seed; /* secret, so that no caller can choose the slot of its credential */
+    uint64_t seed; /* keys the digest, so that no caller can choose the slot of its credential */
     struct cache_slot slots[CACHE_SLOTS];
 };
 
@@ -172,7 +175,7 @@ static struct cache_slot *slot_of(struct authenticator *authenticator, struct st
     return text.len > CACHED_BYTES ? NULL : &memory->slots[digest_of(memory->seed, text) % CACHE_SLOTS];
 }
 
-/* The key that has signed the credential; 0: the credential is not in the cache. */
+/* The number of the key that has signed the credential; 0: the cache does not have the credential. */
 static int find_cached(struct authenticator *authenticator, struct str text)
 {
     struct cache_slot *slot = slot_of(authenticator, text);
@@ -203,9 +206,9 @@ static void cache_credential(struct authenticator *authenticator, struct str tex
 }
 
 /*
- * The key that has signed the credential; 0: none of the account's. An unknown account is checked against a dummy key, so
- * that timing does not tell which accounts exist. A signed request does not come again: it would only take the slot of
- * another credential.
+ * The number of the account's key that has signed the credential; 0: none has. An unknown account is checked
+ * against a dummy key, so that timing does not tell which accounts exist. A signed REST request is not
+ * cached: it is never repeated, and would only take the slot of another credential.
  */
 static int find_signer(struct authenticator *authenticator, const struct account *account,
     const struct credential *credential, struct str text)
@@ -245,7 +248,10 @@ const struct service_properties *authenticator_service(
     return found ? access_snapshot_service(authenticator->snapshot, found->id) : NULL;
 }
 
-/* Another party has signed a bearer token, which was verified when it was read: it opens what accounts there are. */
+/*
+ * Whether the credential is genuine. The signature of a bearer token was verified when the token was read, so
+ * only its account must exist.
+ */
 static bool is_genuine(struct authenticator *authenticator, const struct account *account,
     struct presented_credential *presented)
 {

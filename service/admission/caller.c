@@ -12,7 +12,7 @@
 
 #define SCHEME "Bearer "
 
-/* Without authentication there is one account. */
+/* The only account of a server without authentication. */
 #define OPEN_ACCOUNT STR_LITERAL("default")
 
 static enum status read_credential(struct caller *caller, struct rpc_call *call, struct error *err)
@@ -32,8 +32,10 @@ static enum status read_credential(struct caller *caller, struct rpc_call *call,
 }
 
 /*
- * Between authenticator_enter and authenticator_leave. The id of the account is copied, since the snapshot goes; another
- * account of the name that has the same keys, as after a restore, is not the one whose call this is.
+ * Check the caller's credential against the current snapshot. Call it between authenticator_enter and
+ * authenticator_leave. The account's id is copied, since the snapshot may be freed. If a later check finds
+ * another id (the account was deleted and another one has its name and keys, as after a restore), the
+ * credential is refused.
  */
 static enum status admit_caller(struct caller *caller, struct error *err)
 {
@@ -56,7 +58,7 @@ static void resolve_name(const struct caller *caller, struct str *account)
             str_equal(named->id, caller->account) ? caller->account : arena_copy(caller->arena, named->id);
 }
 
-/* Where a request of an administrator names accounts: from here on they are ids. A name without an account stays. */
+/* Replace the names of accounts in an administrator's request by ids. A name that no account has stays. */
 static void resolve_names(const struct caller *caller, struct operation *operation)
 {
     struct transaction *transaction = &operation->in.transaction.transaction;
@@ -69,7 +71,10 @@ static void resolve_names(const struct caller *caller, struct operation *operati
     }
 }
 
-/* A door that knows credentials of its own reads them on an open server, too: see authenticator_checks. */
+/*
+ * Find the credential of the call. A door with credentials of its own finds them even on a server without
+ * authentication: see authenticator_checks.
+ */
 static enum status find_credential(struct caller *caller, struct rpc_call *call, struct error *err)
 {
     struct service *service = rpc_call_context(call);
@@ -81,7 +86,7 @@ static enum status find_credential(struct caller *caller, struct rpc_call *call,
     return caller->authenticator->open ? STATUS_OK : read_credential(caller, call, err);
 }
 
-/* Only on an open server: nothing was presented that is to be checked. */
+/* The server has no authentication, and the caller has presented no credential that would be checked. */
 static bool is_unlimited(const struct caller *caller)
 {
     return caller->authenticator->open && caller->presented.text.len == 0;

@@ -17,16 +17,16 @@
 #include "service/admission/authenticator.h"
 
 struct caller {
-    struct access access; /* as of the last check */
-    struct arena *arena;  /* the call's */
-    struct str account;   /* the account's id, in the arena; empty: not admitted yet */
+    struct access access; /* the result of the last check */
+    struct arena *arena;  /* the arena of the call */
+    struct str account;   /* id of the account, in the arena; empty: the caller has not been admitted yet */
     struct authenticator *authenticator;
     struct presented_credential presented;
-    bool is_unknown; /* refused because the snapshot has no key that signed the credential */
+    bool is_unknown; /* the caller was refused because no key in the snapshot has signed the credential */
 };
 
 /*
- * The call's context is the service; the call's metadata must live as long as the caller.
+ * Check the credential of a call. The call's metadata must live as long as the caller.
  *
  * STATUS_UNAUTHENTICATED  no credential, or none that is valid now; the message never says why it is not valid
  * STATUS_DENIED           the credential is not valid for the call's address or for a connection without TLS
@@ -35,9 +35,10 @@ struct caller {
 MUST_USE enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err);
 
 /*
- * Check that the caller may run the operation and that its account is within its quotas, and narrow the operation to the keys
- * that the caller may see. The caller must outlive the operation. Outcomes: those of caller_identify, access_check and
- * account_usage_admit. Without authentication there are no quotas of entities and bytes.
+ * Check that the caller may run the operation and that its account is within its quotas, and restrict the
+ * operation to the keys that the caller may see. The caller must outlive the operation. Errors: those of
+ * caller_identify, access_check and account_usage_admit. Without authentication, entities and bytes have no
+ * quotas.
  */
 MUST_USE enum status caller_authorize(struct caller *caller, struct operation *operation, struct error *err);
 

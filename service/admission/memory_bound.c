@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_bound.c - see the header: finding the bound, and what follows from it.
+ * memory_bound.c - see the header: how the bound is found, and the other bounds that follow from it.
  */
 #include "service/admission/memory_bound.h"
 
@@ -20,13 +20,13 @@ enum {
     MIB = 1024 * KIB,
     MIN_BOUND_BYTES = 64 * MIB,
     TEXT_BYTES = 4096,
-    /* A quarter of the memory is for connections, each with its buffers and, with TLS, its session. */
+    /* A quarter of the memory is for connections: each has buffers and, with TLS, a session. */
     CONNECTIONS_SHARE = 4,
     CONNECTION_BYTES = 64 * KIB,
-    /* One address may hold a quarter of them. */
+    /* One address may have a quarter of the connections. */
     ADDRESS_SHARE = 4,
     MIN_PER_ADDRESS = 16,
-    /* A sixteenth is for calls that need no credential. */
+    /* A sixteenth of the memory is for calls that need no credential. */
     OPEN_CALLS_SHARE = 16,
     OPEN_CALL_BYTES = 16 * KIB,
     MAX_OPEN_CALLS = 4096,
@@ -76,7 +76,10 @@ static size_t read_text(const char *path, char *out, size_t size)
     return length;
 }
 
-/* 0: "max", none, or so large that version 1 means none. */
+/*
+ * Read the limit of one cgroup. 0: there is none: "max", no file, or the huge number that means no limit in
+ * version 1.
+ */
 static int64_t read_limit(const char *mount, const char *group, const char *name)
 {
     char path[PATH_MAX], text[64];
@@ -90,7 +93,7 @@ static int64_t read_limit(const char *mount, const char *group, const char *name
     return digits_take_unsigned(&rest, INT64_MAX / 2, &number) ? (int64_t)number : 0;
 }
 
-/* The smallest of a group's and those above it. */
+/* The smallest limit of a cgroup and its ancestors; 0: none. */
 static int64_t limit_of(const char *mount, const char *group, const char *name)
 {
     char at[PATH_MAX];

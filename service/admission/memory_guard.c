@@ -2,8 +2,9 @@
 /*
  * memory_guard.c - see the header.
  *
- * Memory that was freed goes back to the system when the process has grown a good deal since that was last done: the
- * C library keeps it otherwise, and the bound would hold for the peak alone.
+ * The C library keeps memory that was freed. Therefore the guard gives it back to the system when the process
+ * has grown by TRIM_BYTES since the last time, or is above three quarters of the bound. Otherwise one peak
+ * would keep the process near its bound.
  */
 #include "service/admission/memory_guard.h"
 
@@ -25,21 +26,21 @@ enum {
     LOOKS_PER_SECOND = 40,
     TRIM_BYTES = 24 * 1024 * 1024,
     SHED_AT_ONCE = 8,
-    QUIET_SECONDS = 10, /* between two lines in the log */
+    QUIET_SECONDS = 10, /* the shortest time between two lines in the log */
 };
 
 struct memory_guard {
     struct memory_bound bound;
     struct rpc_server *server;
-    struct http_server *http; /* NULL: none */
+    struct http_server *http; /* NULL: the server has no listener for HTTP */
     int statm;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool stopping;
-    int64_t trimmed_bytes; /* resident when memory was last given back */
+    int64_t trimmed_bytes; /* resident bytes after memory was last given back */
     unsigned looks;
-    unsigned told_look; /* when the log was last told */
+    unsigned told_look; /* the value of `looks` when the log last got a line */
 };
 
 static int64_t resident_bytes(const struct memory_guard *guard)
@@ -79,7 +80,10 @@ static void shed_connections(struct memory_guard *guard, int64_t resident)
         (void)rpc_server_shed(guard->server, true);
 }
 
-/* At most once a second: it takes milliseconds for hundreds of megabytes. */
+/*
+ * Give freed memory back to the system. Called once a second at most, since it takes milliseconds for some
+ * hundred megabytes.
+ */
 static void give_back(struct memory_guard *guard, int64_t resident)
 {
     if (resident < guard->trimmed_bytes)

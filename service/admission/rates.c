@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rates.c - see the header. All times of buckets are in nanoseconds.
+ * rates.c - see the header. Times of buckets are in nanoseconds.
  */
 #include "service/admission/rates.h"
 
@@ -16,11 +16,11 @@ enum { SETS = 1024, WAYS = 8, LOCKS = 64, NS_PER_US = 1000 };
 
 static const int64_t second_ns = 1000000000;
 
-/* What may be drawn at once, as the time in which the bucket fills. */
+/* The size of a bucket, as the time in which it fills. */
 static const int64_t bursts_ns[RATE_SCOPES] = { 1000000000, 1000000000, 5000000000, 250000000 };
 
 struct slot {
-    uint64_t owner; /* a hash; 0: free */
+    uint64_t owner; /* a hash; 0: the slot is free */
     struct token_bucket bucket;
 };
 
@@ -53,14 +53,17 @@ void rates_free(struct rates *rates)
     free(rates);
 }
 
-/* The length keeps "a","bc" and "ab","c" apart. */
+/* The length is part of the hash, so that "a","bc" and "ab","c" differ. */
 static uint64_t mix_hash(uint64_t hash, struct str text)
 {
     hash = hash_bytes(hash_byte(hash, (uint8_t)text.len), text);
     return hash ^ (hash >> 29);
 }
 
-/* The owner's slot in its set. If it has none: the slot with the fullest bucket, which is dropped. */
+/*
+ * The owner's slot in its set. If it has none, it gets the slot of the fullest bucket, and that bucket is
+ * dropped.
+ */
 static struct slot *find_slot(struct slot set[WAYS], uint64_t owner)
 {
     struct slot *fullest = &set[0];
@@ -75,7 +78,7 @@ static struct slot *find_slot(struct slot set[WAYS], uint64_t owner)
     return fullest;
 }
 
-/* Without room nothing is drawn, unless `overdraws`. */
+/* Draw from the owner's bucket. If the bucket has too little, nothing is drawn unless `overdraws` is set. */
 static bool draw_cost(struct rates *rates, enum rate_scope scope, uint64_t owner, int64_t cost_ns,
     int64_t now_ns, bool overdraws)
 {
@@ -96,7 +99,7 @@ static bool draw_cost(struct rates *rates, enum rate_scope scope, uint64_t owner
     return has_room;
 }
 
-/* The owner takes `count` of what the scope limits. true: the scope has no limit, or the owner was within it. */
+/* Draw `count` tokens of the owner. true: the scope has no limit, or the owner was within it. */
 static bool draw_tokens(
     struct rates *rates, enum rate_scope scope, uint64_t owner, size_t count, int64_t now_ns)
 {
@@ -112,7 +115,7 @@ static enum status refuse_operation(const struct rates *rates, enum rate_scope s
     return STATUS_LIMIT;
 }
 
-/* The number of entities that the operation names by key; 0: its kind names none. */
+/* The number of entities that the operation names by key; 0: its kind does not name entities. */
 static size_t count_entities(const struct operation *operation)
 {
     enum operation_input input = operation_kind_facts(operation->kind)->input;
@@ -122,7 +125,7 @@ static size_t count_entities(const struct operation *operation)
     return input == OPERATION_IN_WRITE ? operation->in.write.count : 0;
 }
 
-/* The partition key of entity i of count_entities. */
+/* The partition key of the operation's i-th entity. */
 static struct str partition_of(const struct operation *operation, size_t i)
 {
     return operation_kind_facts(operation->kind)->input == OPERATION_IN_GET
@@ -154,7 +157,7 @@ static bool changes_catalogue(const struct operation *operation)
     return !facts->only_reads && (facts->input == OPERATION_IN_TABLES || facts->input == OPERATION_IN_INDEX);
 }
 
-/* The owner of a bucket other than that of entities. */
+/* The owner of a bucket that is one per account, in this scope. */
 static uint64_t owner_in(enum rate_scope scope, struct str account)
 {
     return mix_hash(hash_byte(HASH_EMPTY, (uint8_t)scope), account);

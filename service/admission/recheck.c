@@ -44,7 +44,7 @@ bool recheck_wait(struct service *service, const struct caller *caller, struct r
     return true;
 }
 
-/* Take out, as a list, the calls that have waited since until_us or before. */
+/* Take the calls off the list that have waited since until_us or longer; returns them as a list. */
 static struct recheck_call *take_calls(struct recheck *recheck, int64_t until_us)
 {
     struct recheck_call *taken = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recheck.h - calls whose credential no key of the access snapshot has signed: the account, or the key, may be newer
- * than the snapshot. Such calls wait, as state, until the monitor has read the accounts again, and are then admitted
- * or refused.
+ * recheck.h - calls whose credential was not signed by any key of the access snapshot. The account or the key
+ * may be newer than the snapshot. Such calls wait, without a thread, until the monitor has read the accounts
+ * again, and are then admitted or refused.
  *
- * All waiting calls share one reading, so a flood of unknown credentials costs a small statement every 100 ms. Unknown
- * accounts and wrong keys wait alike. At most RECHECK_MAX calls wait; more calls are refused at once. While the server
- * cannot reach the database, all such calls are refused at once.
+ * All waiting calls share one reading, so a flood of unknown credentials costs one small statement every 100
+ * ms. Unknown accounts and wrong keys wait equally long. At most RECHECK_MAX calls wait; further calls are
+ * refused at once. While the server cannot reach the database, all such calls are refused at once.
  */
 #ifndef SERVICE_ADMISSION_RECHECK_H
 #define SERVICE_ADMISSION_RECHECK_H
@@ -20,7 +20,7 @@ struct service;
 
 enum { RECHECK_MAX = 256 };
 
-/* Part of a call; zero at first. The call must not end while it waits. */
+/* A member of each call. All zero at first. The call must not end while it waits. */
 struct recheck_call {
     struct recheck_call *next;
     int64_t since_us; /* clock_monotonic_us; 0: the call has not waited */

@@ -146,7 +146,7 @@ void connect_envelope_write(struct buf *out, uint8_t flags, struct str message)
 
 /* ---- errors ---- */
 
-/* base64 without padding, as the protocol has it. */
+/* Append base64 without padding, which the protocol requires. */
 static void write_base64(struct buf *out, struct str bytes)
 {
     json_forms_write_bytes(out, bytes);
@@ -208,7 +208,10 @@ void connect_codec_write_error(struct buf *out, int code, struct str message, st
 
 /* ---- requests ---- */
 
-/* Where the text that begins with a quote at this position ends; the length of json if it does not end. */
+/*
+ * The position behind the JSON text that begins with a quote at this position; the length of json if the text
+ * does not end.
+ */
 static size_t end_of_text(struct str json, size_t at)
 {
     for (at++; at < json.len && json.data[at] != '"'; at++)
@@ -217,7 +220,7 @@ static size_t end_of_text(struct str json, size_t at)
     return at;
 }
 
-/* Each value but the first stands behind one of these signs. */
+/* Count the values without a parser: every value but the first follows one of these signs. */
 enum status connect_codec_check_values(struct str json, struct error *err)
 {
     size_t values = 1;

@@ -2,8 +2,8 @@
 /*
  * connect_door.c - see the header.
  *
- * Over HTTP/1.1 a stream of requests ends before its first reply is sent: all messages of the body are there when the
- * method asks for the first one, and it gets them one after the other.
+ * Over HTTP/1.1 the stream of requests ends before the first reply is sent. So the whole body is there when
+ * the method asks for the first message; the method gets the messages one after the other.
  */
 #include "service/connect/connect_door.h"
 
@@ -36,15 +36,15 @@ enum {
 #define TYPES_OF_MESSAGES "application/json, application/proto"
 #define TYPES_OF_STREAMS "application/connect+json, application/connect+proto"
 
-/* What the door knows of a call. */
+/* What the door keeps for a call. */
 struct connect_call {
     const struct schema_method *schema;
     struct connect_media media;
-    struct str rest; /* of the body: what has not been read */
+    struct str rest; /* the part of the body that has not been read */
     bool has_body;   /* rest is set */
     bool is_get;
-    bool inflates;   /* compressed messages of a stream can be read */
-    bool compresses; /* messages of a stream are compressed */
+    bool inflates;   /* compressed messages of a stream can be inflated */
+    bool compresses; /* messages of a stream are sent compressed */
 };
 
 static struct connect_call *state_of(const struct http_call *call)
@@ -70,7 +70,7 @@ static enum http_found reply_error(struct http_call *call, int status, int code,
     return HTTP_FOUND_REPLY;
 }
 
-/* "/package.Service/Method" */
+/* Whether the path has the form "/package.Service/Method". */
 static bool is_method_path(struct str path)
 {
     struct str rest = str_from(path, 1);
@@ -84,11 +84,15 @@ static const struct method *find_path(struct str path)
 {
     for (size_t i = 0; i < method_count; i++)
         if (str_equal(path, str_of(methods[i]->path)))
-            return methods[i]->request ? methods[i] : NULL; /* health and reflection are gRPC's */
+            /* health and reflection are served over gRPC only */
+            return methods[i]->request ? methods[i] : NULL;
     return NULL;
 }
 
-/* Content-Type, or the parameter `encoding` of a GET. false: none that the method has. */
+/*
+ * Read the form of messages from Content-Type or, for a GET, from the parameter `encoding`. false: not a form
+ * of this method.
+ */
 static bool read_media(const struct http_call *call, struct connect_call *state)
 {
     const struct http_request *request = &call->exchange->request;
@@ -103,7 +107,7 @@ static bool read_media(const struct http_call *call, struct connect_call *state)
     return state->media.is_json || str_equal(encoding, STR_LITERAL("proto"));
 }
 
-/* The method may be called by GET: nothing changes by it, so it does not matter where the reply is kept. */
+/* Whether the method may be called by GET: it changes nothing, so caches may keep the reply. */
 static bool takes_get(const struct method *method)
 {
     return method->kind == RPC_UNARY && operation_kind_facts(method->operation)->only_reads;
@@ -135,7 +139,7 @@ static enum http_found read_deadline(struct http_call *call)
     return HTTP_FOUND_METHOD;
 }
 
-/* How messages of a stream are compressed: each by itself. */
+/* How messages of a stream are compressed: each one separately. */
 static enum http_found read_encodings(struct http_call *call)
 {
     const struct http_request *request = &call->exchange->request;
@@ -198,7 +202,7 @@ static enum http_found find_call(struct http_call *call)
 
 /* ---- requests ---- */
 
-/* Put the text of a JSON message into protobuf's form. */
+/* Turn a JSON message into its protobuf form. */
 static enum status read_json(
     const struct http_call *call, struct str json, struct str *message, struct error *err)
 {
@@ -236,7 +240,7 @@ static enum status inflate_message(struct http_call *call, struct str *message, 
     return STATUS_OK;
 }
 
-/* The next message of a body of envelopes. */
+/* Take the next message of a body that consists of envelopes. */
 static enum status take_envelope(
     struct http_call *call, struct str *message, bool *has_ended, struct error *err)
 {
@@ -260,7 +264,7 @@ static enum status take_envelope(
     return envelope.flags & CONNECT_COMPRESSED ? inflate_message(call, message, err) : STATUS_OK;
 }
 
-/* The parameter `message` of a GET. */
+/* Read the parameter `message` of a GET. */
 static enum status read_query(struct http_call *call, struct str *message, struct error *err)
 {
     struct arena *arena = &call->exchange->arena;
@@ -363,7 +367,7 @@ static void write_error(
     connect_codec_write_error(out, trailers.code, trailers.message, trailers.details);
 }
 
-/* The last envelope of a stream holds its error: the status is 200, whatever has happened. */
+/* End a stream with an error. The last envelope has the error; the HTTP status is always 200. */
 static void end_with_error(
     struct http_call *call, const struct error *err, const struct entity *conflict, struct buf *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connect_door.h - the Connect protocol over HTTP/1.1: POST /tavola.v1.EntityService/GetEntity with JSON or protobuf, for all
- * methods but health and reflection. docs/http.md describes it for callers.
+ * connect_door.h - the Connect protocol over HTTP/1.1: POST /tavola.v1.EntityService/GetEntity with JSON or
+ * protobuf, for all methods except health and reflection. docs/http.md describes it for callers.
  */
 #ifndef SERVICE_CONNECT_CONNECT_DOOR_H
 #define SERVICE_CONNECT_CONNECT_DOOR_H

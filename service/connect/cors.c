@@ -35,7 +35,7 @@ bool cors_origins_are_valid(const char *setting)
     return true;
 }
 
-/* "http://localhost:8080": any page that a server on this machine serves. */
+/* Whether a server on this machine serves the page: "http://localhost:8080". */
 static bool is_local(struct str origin)
 {
     static const char *const hosts[] = { "http://localhost", "http://127.0.0.1", "http://[::1]",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cors.h - which pages in browsers may call: those of the origins that a setting lists, or, with none, those of this machine
- * if the server serves this machine alone.
+ * cors.h - decides which web pages may make calls: pages of the origins that a setting lists. Without the
+ * setting: pages of this machine, if the server listens on loopback only.
  *
- * A browser says in the header Origin which page a call comes from. A call with an origin that is not allowed is refused, and
- * not only left without the headers by which the page could read its reply: a page that a browser has loaded from
- * anywhere must not change what a server on the user's machine stores.
+ * The header Origin says which page a call comes from. If the origin is not allowed, the call is refused; it
+ * would not suffice to leave out the headers that let the page read the reply, because a page that a browser
+ * has loaded from anywhere must not change what a server on the user's machine stores.
  */
 #ifndef SERVICE_CONNECT_CORS_H
 #define SERVICE_CONNECT_CORS_H
@@ -16,20 +16,21 @@
 
 struct cors {
     const char *origins; /* "https://a.example,https://b.example:8443", or "*"; NULL: not set */
-    bool allows_local; /* without origins: http and https of localhost, 127.0.0.1 and [::1], with any port */
+    /* if origins is NULL: allow http and https of localhost, 127.0.0.1 and [::1] with any port */
+    bool allows_local;
 };
 
-/* For the table of settings. */
+/* Whether the value of the setting is valid; for the table of settings. */
 bool cors_origins_are_valid(const char *setting);
 #define CORS_ORIGINS_ALLOWED "origins such as https://app.example:8443 with commas between them, or *"
 
-/* Whether a page of this origin may call. */
+/* Whether a page of this origin may make calls. */
 bool cors_allows(const struct cors *cors, struct str origin);
 
-/* Add the headers by which the page may read the reply; none if the request has no Origin. */
+/* Add the headers that let the page read the reply; none if the request has no Origin. */
 void cors_add_headers(const struct cors *cors, struct http_exchange *exchange);
 
-/* Fill the reply to a preflight: an OPTIONS request with Access-Control-Request-Method. */
+/* Fill in the reply to a preflight: an OPTIONS request with Access-Control-Request-Method. */
 void cors_answer_preflight(const struct cors *cors, struct http_exchange *exchange);
 
 #endif

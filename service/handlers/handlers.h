@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handlers.h - the methods that the server has. Each is defined in the file of its name, with its functions.
- * A method is served if service/methods.c lists it.
+ * handlers.h - the methods of the server. Each is defined, with its functions, in the file of its name. A
+ * method is served if service/methods.c lists it.
  */
 #ifndef SERVICE_HANDLERS_HANDLERS_H
 #define SERVICE_HANDLERS_HANDLERS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reply.c - see the header. In each of these replies the named thing is field 1.
+ * reply.c - see the header. In each of these replies the object is field 1.
  */
 #include "service/handlers/reply.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_call.c - HTTP as a transport of calls: the events of an exchange become those of a call, and what a method does to its
- * call is done to the exchange, in the form of the door.
+ * http_call.c - HTTP as a transport of calls: the events of an exchange become events of a call, and the
+ * functions that a method calls on its call act on the exchange, in the form of the door.
  */
 #include "service/http/http_call.h"
 
@@ -59,7 +59,7 @@ static enum status encode_message(
     return STATUS_OK;
 }
 
-/* What is sent is made in an arena of its own: a stream may be long. */
+/* Encode a message in an arena of its own, which is freed afterwards: a stream may be long. */
 static void send_message(struct rpc_call *base, struct str message)
 {
     struct http_call *call = http_of(base);
@@ -122,7 +122,7 @@ static enum status status_of_code(int code)
                                       : STATUS_INTERNAL;
 }
 
-/* Without details: methods end their calls with errors by call_fail, which comes to http_call_fail. */
+/* End a call without details: methods end a call with an error by call_fail, which uses http_call_fail. */
 static void finish_call(struct rpc_call *base, int code, struct str message, struct str details)
 {
     struct http_call *call = http_of(base);
@@ -180,7 +180,7 @@ void http_call_fail(struct http_call *call, const struct error *err, const struc
 
 /* ---- events ---- */
 
-/* A request that no door knows. */
+/* Answer a request that no door recognises. */
 static void refuse_unknown(struct http_exchange *exchange)
 {
     http_reply_add_header(&exchange->reply, &exchange->arena, "Content-Type", STR_LITERAL("text/plain"));

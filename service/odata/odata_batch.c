@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_batch.c - see the header. While a method works on an operation, the exchange of the operation has the arena of the
- * batch's exchange; then the arena goes back.
+ * odata_batch.c - see the header. While a method works on one operation of the batch, that operation's
+ * exchange has the arena of the batch's exchange; afterwards the arena is given back.
  */
 #include "service/odata/odata_batch.h"
 
@@ -19,7 +19,7 @@
 
 enum { HTTP_ACCEPTED = 202, MAX_HEADERS = 64 };
 
-/* One operation as a request of its own. */
+/* One operation of the batch, with the exchange and the call of a request. */
 struct part {
     struct http_exchange exchange;
     struct http_call http;
@@ -30,7 +30,7 @@ struct part {
 
 struct odata_batch {
     struct batch_request request;
-    struct part *parts; /* as many as there are operations; NULL: the body was not read */
+    struct part *parts; /* one per operation; NULL: the body was not read */
 };
 
 /* ---- an operation as a request ---- */
@@ -45,7 +45,7 @@ static void take_arena_back(struct part *part, struct http_exchange *outer)
     outer->arena = part->exchange.arena;
 }
 
-/* Scheme and host are ignored; what is relative is so to the account. */
+/* The target of an operation. Scheme and host are ignored; a relative URL is relative to the account. */
 static struct str target_of(const struct odata_call *outer, struct str url, struct arena *arena)
 {
     struct str account = outer->target.is_path_style ? str_from(outer->target.raw_path, 1) : STR_EMPTY;
@@ -62,7 +62,7 @@ static struct str target_of(const struct odata_call *outer, struct str url, stru
     return arena_format(arena, "/%.*s%s%.*s", STR_ARG(account), account.len > 0 ? "/" : "", STR_ARG(url));
 }
 
-/* Headers beyond MAX_HEADERS are not read; Host is that of the batch. */
+/* Read the headers of an operation, at most MAX_HEADERS. Host is taken from the batch. */
 static void read_headers(
     const struct batch_operation *operation, struct str host, struct arena *arena, struct http_request *out)
 {
@@ -245,7 +245,7 @@ static enum status encode_part(
     return status;
 }
 
-/* The operation of the store as the method of one operation of the batch sees it. */
+/* The store's operation, restricted to one operation of the batch, for the method that encodes it. */
 static struct operation view_of(const struct operation *operation, size_t index)
 {
     struct operation one = { .kind = operation->kind,
@@ -291,7 +291,7 @@ enum status odata_batch_encode(
 
 /* ---- errors ---- */
 
-/* false: the error has no index. */
+/* The index in the error's metadata. false: the error has none. */
 static bool index_of(const struct error *err, uint64_t *out)
 {
     for (size_t i = 0; i < err->meta_count; i++)
@@ -300,7 +300,7 @@ static bool index_of(const struct error *err, uint64_t *out)
     return false;
 }
 
-/* What is wrong with a request, in contrast to what hinders the server. */
+/* Whether the error blames an operation's content. Otherwise the server could not do its work. */
 static bool blames_operation(const struct error *err)
 {
     switch (err->status) {
@@ -318,7 +318,10 @@ static bool blames_operation(const struct error *err)
     }
 }
 
-/* The answer to a GET, whose errors have no index yet, or to the operation of a change set that failed first. */
+/*
+ * Write the answer to the operation that failed: the only GET, whose error has no index yet, or the operation
+ * of a change set that failed first.
+ */
 static void write_answer(struct http_call *http, const struct odata_batch *batch, uint64_t index,
     const struct error *err, struct buf *out)
 {

@@ -189,7 +189,7 @@ void odata_call_begin_created(const struct call_ctx *ctx, struct str link)
 
 /* ---- errors ---- */
 
-/* Requests whose bodies are XML have errors in XML, and so have clients that accept nothing else. */
+/* Whether the error is written as XML: requests with XML bodies, and clients that accept only XML. */
 static bool wants_xml(const struct http_call *http)
 {
     const struct odata_call *call = http->door_state;
@@ -209,7 +209,10 @@ static bool wants_xml(const struct http_call *http)
     }
 }
 
-/* What is more precise than the text of the live service goes where no client looks for the text. */
+/*
+ * If the client gets the text of the live service, the more precise message of the error goes into a header
+ * of our own.
+ */
 static void add_detail(struct http_call *http, const struct error *err)
 {
     char text[ERROR_MESSAGE_BYTES];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_cors.c - see the header. The rule of a request is copied, because the access snapshot may go.
+ * odata_cors.c - see the header. The rule that matches a request is copied, because the access snapshot may
+ * be freed.
  */
 #include "service/odata/odata_cors.h"
 
@@ -9,7 +10,7 @@
 #include "service/service.h"
 
 struct request_rule {
-    bool has_rules; /* the account has rules, of which perhaps none fits */
+    bool has_rules; /* the account has CORS rules, even if none matches the request */
     bool is_found, is_for_all;
     struct cors_rule rule;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_credential.c - see the header. A request whose URL could not be read names no account, so no credential is valid for it.
+ * odata_credential.c - see the header. If the URL of a request could not be read, it names no account, so no
+ * credential is valid.
  */
 #include "service/odata/odata_credential.h"
 

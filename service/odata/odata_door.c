@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_door.c - see the header. The URL, the verb and the version are read before the caller is known; what they name is looked
- * at later.
+ * odata_door.c - see the header. The URL, the verb and the version are read before the caller is known. The
+ * table and keys that they name are checked later.
  */
 #include "service/odata/odata_door.h"
 
@@ -19,7 +19,7 @@
 
 enum { MAX_SECONDS = 30, US_PER_SECOND = 1000000 };
 
-/* A random Guid, of version 4. */
+/* Make a random Guid of version 4. */
 static void make_request_id(char out[static ODATA_REQUEST_ID_BYTES + 1])
 {
     uint64_t high = random_bits(), low = random_bits();
@@ -38,7 +38,7 @@ static void make_request_id(char out[static ODATA_REQUEST_ID_BYTES + 1])
 
 /* ---- accounts ---- */
 
-/* Without authentication there is one account, which goes by these names in a URL. */
+/* Whether the name means the only account of a server without authentication. */
 static bool is_open_account(struct str name)
 {
     return str_equal(name, STR_LITERAL("devstoreaccount1")) || str_equal(name, STR_LITERAL("default"));
@@ -112,8 +112,9 @@ enum status odata_door_read_request(struct http_call *http, struct odata_call *c
 }
 
 /*
- * What is no call becomes one that refuses itself when its body has come: a client that is answered while it still sends may
- * find its connection closed, and never read the answer.
+ * Find the method. If a request cannot become a call, it still becomes one, which refuses itself when its
+ * body has been read: if the client were answered while it still sends, its connection could be closed before
+ * it reads the answer.
  */
 static enum http_found find_method(struct http_call *http)
 {
@@ -135,7 +136,10 @@ static enum http_found find_method(struct http_call *http)
     return HTTP_FOUND_METHOD;
 }
 
-/* The listener takes larger bodies: other doors have streams. */
+/*
+ * Refuse a body that is too large for this protocol. The listener accepts larger ones, since other doors have
+ * streams.
+ */
 static enum status check_body(struct http_call *http, struct str *message, bool *has_ended, struct error *err)
 {
     const struct http_request *request = &http->exchange->request;

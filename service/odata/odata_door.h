@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_door.h - the door for clients of Azure Tables. It takes every request that no door before it has taken.
+ * odata_door.h - the door for clients of Azure Tables. It is asked last, and recognises every request.
  */
 #ifndef SERVICE_ODATA_ODATA_DOOR_H
 #define SERVICE_ODATA_ODATA_DOOR_H
@@ -10,8 +10,8 @@
 extern const struct http_door odata_door;
 
 /*
- * Read URL, verb and headers of the request of http->exchange: fills *call and http->method. Errors: what is wrong with
- * them, in the form of odata_error.h.
+ * Read URL, verb and headers of the request of http->exchange, and fill *call and http->method. Errors have
+ * the reasons of odata_error.h.
  */
 MUST_USE enum status odata_door_read_request(
     struct http_call *http, struct odata_call *call, struct error *err);

@@ -12,7 +12,7 @@ enum { ODATA_METHODS = 17 };
 
 extern const struct method *const odata_methods[ODATA_METHODS];
 
-/* The action's method; NULL: it has none. */
+/* The method of an action; NULL: the action has none. */
 const struct method *odata_methods_find(enum odata_action action);
 
 #endif

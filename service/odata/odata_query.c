@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_query.c - see the header. A continuation is one token in NextPartitionKey; NextRowKey is never sent, and is ignored.
+ * odata_query.c - see the header. A continuation is one token, in NextPartitionKey. NextRowKey is never sent,
+ * and ignored.
  */
 #include "service/odata/odata_query.h"
 
@@ -39,7 +40,7 @@ static enum status read_max_plan(struct call_ctx *ctx, enum access_path *out, st
         "x-tavola-max-plan must be POINT, ROW_RANGE, INDEX_LOOKUP, PARTITION_SCAN or TABLE_SCAN");
 }
 
-/* A continuation continues only a query with the same filter and selection. */
+/* A continuation token continues only a query with the same filter and selection. */
 static struct token token_of(struct call_ctx *ctx)
 {
     const struct odata_options *options = &odata_call_of(ctx)->target.options;

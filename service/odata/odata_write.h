@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_write.h - what the writes of single entities share.
+ * odata_write.h - functions that the writes of single entities share.
  */
 #ifndef SERVICE_ODATA_ODATA_WRITE_H
 #define SERVICE_ODATA_ODATA_WRITE_H
 
 #include "service/call.h"
 
-/* Read the entity of the body into the write. key: of the URL; NULL: the body has it. */
+/* Read the entity of the body into the write. key: from the URL; NULL: the body has the key. */
 MUST_USE enum status odata_write_read_body(
     struct call_ctx *ctx, const struct entity_key *key, struct write *out, struct error *err);
 
-/* Decode a PUT or PATCH of an entity: with If-Match it is of the first kind, else of the second. */
+/*
+ * Decode a PUT or PATCH of an entity. With If-Match it is a write of the first kind, otherwise of the second.
+ */
 MUST_USE enum status odata_write_decode(struct call_ctx *ctx, enum write_kind with_condition,
     enum write_kind without, struct operation *out, struct error *err);
 
-/* 204, with the ETag of what was written. */
+/* Reply with 204 and the ETag of the written entity. */
 call_encode_fn odata_write_encode;
 
 #endif

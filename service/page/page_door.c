@@ -6,7 +6,10 @@
 
 #include "service/page_files.h"
 
-/* Scripts, styles and calls of this address alone; nothing else is loaded, sent to, or put around the page. */
+/*
+ * The page may load scripts and styles and make calls to this address only. It loads nothing else, sends
+ * forms nowhere, and cannot be framed.
+ */
 #define POLICY                                                                                               \
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "           \
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

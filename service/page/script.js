@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// script.js - the page at / of the HTTP port. Everything it shows comes from the JSON door (service/connect), with the token that the
-// reader has typed in: it stays in this variable and is never stored. Text goes into the page as text, never as HTML.
+// script.js - the page at / of the HTTP port. The page gets all its data through the JSON door (service/connect),
+// with the token that the user has entered. The token stays in a variable and is never stored. Text is put into the
+// page as text nodes, never as HTML.
 
 let token = '';
 const REFRESH_MS = 5000;
@@ -15,7 +16,7 @@ class CallError extends Error {
     }
 }
 
-// The reason stands at the beginning of the message: "TABLE_NOT_FOUND: table x does not exist".
+// The message of an error begins with its reason: "TABLE_NOT_FOUND: table x does not exist".
 function errorOf(answer, status) {
     const [, reason, rest] = /^([A-Z_]+): ([^]*)$/.exec(answer.message || '') || [null, '', answer.message || `HTTP ${status}`];
     return new CallError(answer.code || 'unknown', reason, rest);
@@ -32,7 +33,7 @@ async function call(method, request = {}) {
     return answer;
 }
 
-// All elements of a paged list, at most `most`.
+// The elements of all pages of a list, at most `most`.
 async function list(method, field, request = {}, most = 1000) {
     const out = [];
     let pageToken = '';
@@ -97,9 +98,9 @@ function bytes(value) {
 
 // ---- plots ----
 
-const WIDTH = 320, HEIGHT = 110, LEFT = 2, TOP = 14, SAMPLES = 360; // of an hour
+const WIDTH = 320, HEIGHT = 110, LEFT = 2, TOP = 14, SAMPLES = 360; // samples of one hour
 
-// series: arrays of numbers, null where nothing was measured; the newest is the last. format: a number as text.
+// series: arrays of numbers, the newest last; null: not measured. format: turns a number into text.
 function plot(title, series, format) {
     const most = Math.max(...series.flat().filter((value) => value !== null), 0) || 1;
     const x = (at, length) => LEFT + (WIDTH - 2 * LEFT) * (SAMPLES - length + at) / (SAMPLES - 1), y = (value) => HEIGHT - 12 - (HEIGHT - 12 - TOP) * value / most;
@@ -123,7 +124,7 @@ function plot(title, series, format) {
 
 // ---- views ----
 
-// What only administrators may see: its content, or a line that says so.
+// A view for administrators: its content or, for another caller, a line that says that only administrators see it.
 async function forAdministrators(make) {
     try {
         return await make();
@@ -178,7 +179,7 @@ function textOf(value) {
     return kind === 'stringValue' ? content : `${content}`;
 }
 
-// A form of labelled fields: [name, label, attributes]. submit gets an object of their texts.
+// A form. fields: [name, label, attributes]. submit is called with an object that has the text of each field.
 function form(fields, text, submit) {
     const inputs = fields.map(([name, label, attributes]) => el('label', { class: attributes?.class }, label,
         el('input', { name, autocomplete: 'off', spellcheck: 'false', ...attributes, class: undefined })));
@@ -221,7 +222,7 @@ function entityDialog(name, entity) {
         ['Insert', act(() => call('EntityService/InsertEntity', { table: name, entity: JSON.parse(editor.value) }))]]);
 }
 
-const queries = new Map(); // by table: filter, and the tokens of the pages so far
+const queries = new Map(); // per table: the filter, and the tokens of the pages that were shown
 
 async function browse(name) {
     const state = queries.get(name) || { filter: '', tokens: [''] };
@@ -278,7 +279,7 @@ const stepText = (step) => Object.entries(step).filter(([name]) => name !== 'pre
     return name === 'move' ? `move ${at(action.source)} to ${at(action.destination)}` : `${name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)} ${at(action)}`;
 }).join('');
 
-// Attempts as bars on a line of time, a line for each step.
+// A row for each step of a transaction; its attempts are bars on a time axis.
 function timeline(transaction) {
     const attempts = transaction.timeline || [], time = (text) => Date.parse(text) / 1000;
     const begin = time(transaction.submitted), end = Math.max(...attempts.map((one) => time(one.ended || one.started)), begin + 1e-3);
@@ -396,7 +397,7 @@ async function show() {
         timer = setTimeout(refresh, REFRESH_MS);
 }
 
-// Not while the reader is in the middle of something.
+// Do not refresh while the user is entering something.
 function refresh() {
     if (document.hidden || document.querySelector('dialog') || at('view').contains(document.activeElement))
         timer = setTimeout(refresh, REFRESH_MS);

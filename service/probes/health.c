@@ -2,8 +2,9 @@
 /*
  * health.c - see the header, and the two methods of grpc.health.v1.Health.
  *
- * A watcher's call is only touched with the lock held: its events come from queue threads, changes of state
- * from anywhere. `ended` takes the lock as well, so a watcher cannot go while it is told something.
+ * The functions of a watcher's call are called only with the lock held: its events come from queue threads,
+ * and any thread may change the state. `ended` takes the lock too, so a watcher is not freed while a message
+ * is being sent to it.
  */
 #include "service/probes/health.h"
 
@@ -18,11 +19,11 @@ enum { CODE_CANCELLED = 1, CODE_NOT_FOUND = 5, CODE_UNAVAILABLE = 14 };
 struct health_watcher {
     struct rpc_call *call;
     struct health *health;
-    bool known;    /* the service is one of ours */
-    bool liveness; /* it is HEALTH_LIVENESS */
-    bool sending;  /* a message is on its way */
+    bool known;    /* the service exists on this server */
+    bool liveness; /* the service is HEALTH_LIVENESS */
+    bool sending;  /* a message is being sent */
     bool finished; /* rpc_call_finish was called */
-    bool told;     /* something was sent: last_sent holds it */
+    bool told;     /* last_sent is valid: a message has been sent */
     Grpc__Health__V1__HealthCheckResponse__ServingStatus last_sent;
     struct health_watcher *next, *previous;
 };
@@ -57,7 +58,7 @@ static struct str response(Grpc__Health__V1__HealthCheckResponse__ServingStatus 
     return buf_str(&out);
 }
 
-/* Send a watcher what it does not know yet; lock held. */
+/* Send the state to a watcher that has not got it yet. The lock is held. */
 static void send_status(struct health_watcher *watcher)
 {
     const struct health *health = watcher->health;
@@ -125,7 +126,7 @@ void health_drain(struct health *health)
     pthread_mutex_unlock(&health->lock);
 }
 
-/* The service a request asks about; false: the call was ended because the request is malformed. */
+/* Read the service that a request asks about. false: the request is malformed, and the call was ended. */
 static bool asked_service(struct rpc_call *call, struct str message, struct str *out)
 {
     struct arena *arena = rpc_call_arena(call);
@@ -166,7 +167,7 @@ static void check_message(struct rpc_call *call, struct str message)
     rpc_call_reply(call, response(status, rpc_call_arena(call)));
 }
 
-/* Only before the request has come: afterwards the call is answered at once. */
+/* Has an effect only before the request has arrived; afterwards the call is answered at once. */
 static void check_cancelled(struct rpc_call *call)
 {
     rpc_call_finish(call, CODE_CANCELLED, STR_EMPTY, STR_EMPTY);
@@ -224,7 +225,7 @@ static void watch_cancelled(struct rpc_call *call)
 {
     struct health_watcher *watcher = rpc_call_state(call);
 
-    if (!watcher) { /* before the request has come */
+    if (!watcher) { /* the call was cancelled before its request arrived */
         rpc_call_finish(call, CODE_CANCELLED, STR_EMPTY, STR_EMPTY);
         return;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.h - the state that grpc.health.v1.Health answers. The store and the end of the program change it.
+ * health.h - the state that grpc.health.v1.Health reports. The store and the end of the program change it.
  *
- * All services have the same state: SERVING while the server reaches the database and is not stopping. The service name
- * HEALTH_LIVENESS is for probes that restart a program which hangs: it is SERVING while the server can answer, and
- * answers new connections to its own address (listener_probe.h).
+ * All services have the same state: SERVING while the server reaches the database and is not stopping. The
+ * service name HEALTH_LIVENESS is for probes that restart a program that hangs: its state is SERVING while
+ * the server can answer, and answers new connections to its own address (listener_probe.h).
  */
 #ifndef SERVICE_PROBES_HEALTH_H
 #define SERVICE_PROBES_HEALTH_H
@@ -17,7 +17,7 @@
 struct health_watcher;
 
 struct health {
-    pthread_mutex_t lock; /* guards all members, and the calls of the watchers */
+    pthread_mutex_t lock; /* guards all members and the calls of the watchers */
     bool available;
     bool draining;
     bool is_silent; /* the listener does not answer */
@@ -27,13 +27,13 @@ struct health {
 void health_init(struct health *health);
 void health_set_available(struct health *health, bool available);
 
-/* Whether the server answers on its own address; it does until told otherwise. */
+/* Set whether the server answers on its own address. Before the first call it counts as answering. */
 void health_set_listening(struct health *health, bool is_listening);
 
-/* The state that callers get now, true: SERVING. liveness: that of HEALTH_LIVENESS. */
+/* The present state; true: SERVING. liveness: the state of HEALTH_LIVENESS. */
 bool health_is_serving(struct health *health, bool liveness);
 
-/* The state is NOT_SERVING from now on. Watchers get this state, then their calls end. */
+/* Change the state to NOT_SERVING for good. Watchers get it, and then their calls end. */
 void health_drain(struct health *health);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health_door.c - see the header. It has no methods: every request is answered from its headers.
+ * health_door.c - see the header. The door has no methods: it answers every request from its headers.
  */
 #include "service/probes/health_door.h"
 

@@ -23,7 +23,8 @@
 
 enum { HOST_BYTES = 256, US_PER_MS = 1000 };
 
-static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"; /* an empty SETTINGS */
+/* the HTTP/2 preface and an empty SETTINGS frame */
+static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0";
 
 struct listener_probe {
     const char *address;
@@ -44,7 +45,7 @@ static bool wait_for(int socket, short events, int timeout_ms)
     return poll(&one, 1, timeout_ms) == 1;
 }
 
-/* Whether anything came back. The socket does not block. */
+/* Send the hello and read. Returns whether anything was received. The socket does not block. */
 static bool exchange_hello(int socket, const struct sockaddr *address, socklen_t size, int timeout_ms)
 {
     char answer;
@@ -53,7 +54,7 @@ static bool exchange_hello(int socket, const struct sockaddr *address, socklen_t
         (errno != EINPROGRESS || !wait_for(socket, POLLOUT, timeout_ms)))
         return false;
     if (send(socket, hello, sizeof(hello) - 1, MSG_NOSIGNAL) < 0)
-        return errno == ECONNRESET || errno == EPIPE; /* taken, and closed */
+        return errno == ECONNRESET || errno == EPIPE; /* the connection was accepted and then closed */
     return wait_for(socket, POLLIN, timeout_ms) &&
            (recv(socket, &answer, sizeof(answer), 0) >= 0 || errno == ECONNRESET);
 }
@@ -64,7 +65,7 @@ static bool try_address(const struct sockaddr *address, socklen_t size, int time
     bool is_answered;
 
     if (socket_number < 0)
-        return true; /* no descriptor: that says nothing of the listener */
+        return true; /* no descriptor is left, which does not blame the listener */
     is_answered = exchange_hello(socket_number, address, size, timeout_ms);
     close(socket_number);
     return is_answered;
@@ -75,12 +76,12 @@ static bool try_unix(const char *path, int timeout_ms)
     struct sockaddr_un address = { .sun_family = AF_UNIX };
 
     if (strlen(path) >= sizeof(address.sun_path))
-        return true; /* the server would not have started */
+        return true; /* the path is too long: the server could not have started with it */
     memcpy(address.sun_path, path, strlen(path));
     return try_address((const struct sockaddr *)&address, sizeof(address), timeout_ms);
 }
 
-/* The host of "host:port", without brackets; where the server listens on all addresses, one that reaches it. */
+/* The host of "host:port", without brackets. If the server listens on all addresses: the loopback address. */
 static void host_of(const char *address, char out[HOST_BYTES])
 {
     const char *colon = strrchr(address, ':');
@@ -113,7 +114,7 @@ bool listener_probe_once(const char *address, int port, int timeout_ms)
     else
         snprintf(service, sizeof(service), "%s", colon ? colon + 1 : "");
     if (getaddrinfo(host, service, &hints, &found) != 0)
-        return true; /* the resolver's trouble, not the listener's */
+        return true; /* the name cannot be resolved, which does not blame the listener */
     for (struct addrinfo *at = found; at && !is_answered; at = at->ai_next)
         is_answered = try_address(at->ai_addr, at->ai_addrlen, timeout_ms);
     freeaddrinfo(found);
@@ -122,7 +123,7 @@ bool listener_probe_once(const char *address, int port, int timeout_ms)
 
 /* ---- the thread ---- */
 
-/* false: the probe stops. */
+/* Wait for the next period. false: the probe stops. */
 static bool pause_for_a_period(struct listener_probe *probe)
 {
     int64_t deadline_us = clock_monotonic_us() + (int64_t)LISTENER_PROBE_PERIOD_MS * US_PER_MS;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listener_probe.h - whether callers still get through: a thread connects to the server's own address.
+ * listener_probe.h - checks whether callers can reach the server: a thread connects to the server's own
+ * address.
  *
- * The process answers health methods on connections that are open already. This thread checks the rest: that the listener
- * accepts new connections and that a thread reads from them. A connection that the server closes at
- * once counts as accepted. After LISTENER_PROBE_FAILURES tries in a row without an answer the health service says
- * NOT_SERVING, also for HEALTH_LIVENESS, until a try succeeds.
+ * Calls of the health methods come over connections that are already open. This thread checks the rest: that
+ * the listener accepts new connections and that a thread reads from them. If the server closes a connection
+ * at once, it counts as accepted. After LISTENER_PROBE_FAILURES attempts in a row without an answer the
+ * health service reports NOT_SERVING, also for HEALTH_LIVENESS, until an attempt succeeds.
  */
 #ifndef SERVICE_PROBES_LISTENER_PROBE_H
 #define SERVICE_PROBES_LISTENER_PROBE_H
@@ -18,18 +19,20 @@
 enum { LISTENER_PROBE_PERIOD_MS = 5000, LISTENER_PROBE_TIMEOUT_MS = 5000, LISTENER_PROBE_FAILURES = 3 };
 
 /*
- * Connect, say hello as an HTTP/2 client, and wait until something comes back or the connection ends. address:
- * "host:port", "[ipv6]:port", "unix:/path"; port: the one in its place, if not 0. "0.0.0.0" and "[::]" are tried on
- * loopback. false: nothing within timeout_ms.
+ * Connect, send the hello of an HTTP/2 client, and wait until the server sends something or closes the
+ * connection. false: nothing happened within timeout_ms.
+ *
+ * address  "host:port", "[ipv6]:port", "unix:/path"; for "0.0.0.0" and "[::]" the probe uses loopback
+ * port     used instead of the address's port, unless 0
  */
 bool listener_probe_once(const char *address, int port, int timeout_ms);
 
 struct listener_probe;
 
-/* health must outlive it, address too. */
+/* Start the thread. health and address must outlive it. */
 struct listener_probe *listener_probe_start(const char *address, int port, struct health *health);
 
-/* NULL is ignored. Waits for a try that is under way. */
+/* Stop the thread; waits for an attempt that is under way. Accepts NULL. */
 void listener_probe_stop(struct listener_probe *probe);
 
 #endif

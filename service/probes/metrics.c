@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.c - see the header. A method's counters: one per status code, then a histogram of durations.
+ * metrics.c - see the header. Each method has one counter per status code, followed by a histogram of
+ * durations.
  */
 #include "service/probes/metrics.h"
 
@@ -28,7 +29,7 @@ void metrics_count_call(struct counters *calls, struct rpc_call *call)
     metrics_observe_us(calls, first + RPC_CODES, clock_monotonic_us() - rpc_call_begun_us(call));
 }
 
-/* Whether its calls last as long as the store works, not as long as their callers ask. */
+/* Whether a call lasts only as long as the store works on it, rather than as long as its caller asks for. */
 static bool method_answers_at_once(const struct method *method)
 {
     enum operation_wait wait = operation_kind_facts(method->operation)->wait;
@@ -59,7 +60,7 @@ void metrics_read_calls(const struct service *service, struct metrics_calls *out
 
 /* ---- text ---- */
 
-/* "/tavola.v1.EntityService/GetEntity" -> EntityService, GetEntity; short and still unambiguous. */
+/* The labels of a method: "/tavola.v1.EntityService/GetEntity" becomes EntityService and GetEntity. */
 static void method_labels(const char *path, char out[LABEL_BYTES])
 {
     const char *slash = strrchr(path, '/');

@@ -11,7 +11,7 @@
 #include "service/publisher.h"
 #include "service/service.h"
 
-/* Counters for calls by method and code, and their durations. */
+/* Make the counters of calls, by method and status code, and the histograms of their durations. */
 struct counters *metrics_calls_new(const struct service *service);
 
 /* Count a call that has ended. */
@@ -19,22 +19,23 @@ void metrics_count_call(struct counters *calls, struct rpc_call *call);
 
 /* Calls that have ended since the start. */
 struct metrics_calls {
-    uint64_t ended, failed;                 /* failed: with another status than OK */
-    uint64_t durations[METRICS_BOUNDS + 1]; /* of those that do not wait or stream as long as their callers ask */
+    uint64_t ended, failed; /* failed: ended with another status than OK */
+    /* of calls that do not wait or stream as long as their callers ask */
+    uint64_t durations[METRICS_BOUNDS + 1];
 };
 
 void metrics_read_calls(const struct service *service, struct metrics_calls *out);
 
-/* The parts of the server whose metrics the text has. */
+/* The parts of the server that have metrics. */
 struct metrics_sources {
     struct service *service;
     const struct publisher *publisher;
     struct rpc_server *rpc;
-    struct http_server *http; /* NULL: nothing is served over HTTP */
+    struct http_server *http; /* NULL: no listener for HTTP */
     int64_t memory_limit_bytes;
 };
 
-/* A metrics_collect_fn; context: a struct metrics_sources. */
+/* Append all metrics; a metrics_collect_fn whose context is a struct metrics_sources. */
 void metrics_collect(void *context, struct buf *out);
 
 #endif

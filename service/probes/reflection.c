@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reflection.c - see the header. The answer does not repeat the request, which field 2 would be for: a caller could make
- * the server send what it has been sent. Descriptors are walked as wire fields: nothing is unpacked or kept.
+ * reflection.c - see the header. The answer does not repeat the request (field 2), so that a caller cannot
+ * make the server send back what it was sent. Descriptors are read field by field from their serialized form:
+ * nothing is unpacked or kept.
  */
 #include "service/probes/reflection.h"
 
@@ -26,7 +27,7 @@ enum response_field {
     RESPONSE_ERROR = 7,
 };
 
-/* Fields of descriptor.proto. */
+/* Numbers of fields in descriptor.proto. */
 enum { SET_FILE = 1, ANY_NAME = 1, FILE_PACKAGE = 2, FILE_DEPENDENCY = 3, FILE_SERVICE = 6 };
 
 /* The kinds of descriptors that contain names, and the fields of the names. */
@@ -85,7 +86,7 @@ static size_t find_file(const struct files *files, struct str name)
     return i;
 }
 
-/* Append a file and, once each, the files it imports. written: a bit for each file that was appended. */
+/* Append a file and the files that it imports, each once. written: one bit per file that was appended. */
 static void write_file(const struct files *files, size_t index, uint64_t *written, struct buf *out)
 {
     struct str rest = files->items[index].bytes;
@@ -103,7 +104,10 @@ static void write_file(const struct files *files, size_t index, uint64_t *writte
     }
 }
 
-/* Take "b" from the symbol "a.b" in the scope "a". false: the symbol is not in the scope. All are in an empty scope. */
+/*
+ * Take "b" from the symbol "a.b" in the scope "a". false: the symbol is not in the scope. Every symbol is in
+ * an empty scope.
+ */
 static bool strip_scope(struct str symbol, struct str scope, struct str *rest)
 {
     if (scope.len == 0) {
@@ -125,12 +129,16 @@ static bool child_has(struct str message, enum scope scope, struct str symbol)
 
     if (str_equal(name, symbol))
         return true;
-    if (scope == SCOPE_ENUM && scope_has(message, scope, symbol)) /* values stand beside their enum */
+    /* the names of values belong to the scope around their enum */
+    if (scope == SCOPE_ENUM && scope_has(message, scope, symbol))
         return true;
     return scope != SCOPE_LEAF && strip_scope(symbol, name, &rest) && scope_has(message, scope, rest);
 }
 
-/* Does a descriptor contain this name? The recursion is as deep as the descriptors, which the build has made. */
+/*
+ * Whether a descriptor contains this name. The recursion is as deep as the descriptors are nested; the build
+ * has made them.
+ */
 static bool scope_has(struct str message, enum scope scope, struct str symbol)
 {
     struct wire_field field;
@@ -183,7 +191,7 @@ static void answer_file(const struct files *files, size_t index, struct arena *a
     wire_write_bytes(out, RESPONSE_FILE_DESCRIPTOR, buf_str(&body));
 }
 
-/* There are no extensions: a type that exists has none. */
+/* Answer with an empty list if the type exists: there are no extensions. */
 static void answer_extension_numbers(
     const struct files *files, struct str type, struct arena *arena, struct buf *out)
 {

@@ -17,7 +17,7 @@ void server_history_cleanup(struct server_history *history)
     pthread_mutex_destroy(&history->lock);
 }
 
-/* The calls of the interval: what has been counted until now without what had been counted before. */
+/* The calls of the interval: the difference of two counts. */
 static struct metrics_calls calls_between(const struct metrics_calls *before, const struct metrics_calls *now)
 {
     struct metrics_calls out = { .ended = now->ended - before->ended,
@@ -28,7 +28,7 @@ static struct metrics_calls calls_between(const struct metrics_calls *before, co
     return out;
 }
 
-/* Parts that are not there count nothing. */
+/* Read the present state. A part that does not exist counts as 0. */
 static void read_state(const struct metrics_sources *sources, struct server_history_sample *out)
 {
     struct rpc_connections connections = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * accesses.c - see the header. The catalogue may be a moment older or newer than the one the operation was run with: then a sample
- * is missing, or one too many is counted.
+ * accesses.c - see the header. The catalogue may be a little older or newer than the one that the operation
+ * has used: then one sample is missing, or one too many is counted.
  */
 #include "service/sampling/accesses.h"
 
@@ -22,7 +22,7 @@ static void add(struct gathering *gathering, const struct table *table, const st
     gathering->out[gathering->count++] = (struct sampled_access){ table, *key };
 }
 
-/* How far apart the keys are that stand for all of them. */
+/* If an operation has many keys, every n-th key is sampled and counts n times. Returns n. */
 static size_t stride_of(size_t keys)
 {
     return (keys + MAX_SAMPLED_KEYS - 1) / MAX_SAMPLED_KEYS;
@@ -47,7 +47,7 @@ static void add_gets(struct gathering *gathering, int64_t weight)
 
 /* ---- writes ---- */
 
-/* Whether the write holds all properties that the entity has afterwards. */
+/* Whether the write has all properties that the entity has afterwards. */
 static bool is_whole(const struct write *write)
 {
     return write->kind == WRITE_INSERT || write->kind == WRITE_REPLACE ||

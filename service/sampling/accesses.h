@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * accesses.h - the partitions that an operation has read or written, of its table and of the table's indexes.
+ * accesses.h - finds the partitions that an operation has read or written, in its table and in the table's
+ * indexes.
  */
 #ifndef SERVICE_SAMPLING_ACCESSES_H
 #define SERVICE_SAMPLING_ACCESSES_H
@@ -9,17 +10,19 @@
 #include "domain/operations/operation.h"
 #include "domain/sampling/key_sketch.h"
 
-enum { MAX_SAMPLED_KEYS = 16 }; /* of one operation; of more, every n-th stands for n */
+/* samples of one operation; if it has more keys, every n-th key counts n times */
+enum { MAX_SAMPLED_KEYS = 16 };
 
 struct sampled_access {
-    const struct table *table; /* of an index: that of its entries */
-    struct key_access key;     /* borrows the operation, or lies in its arena */
+    const struct table *table; /* for an index: the table of its entries */
+    struct key_access key;     /* borrows the operation, or is in its arena */
 };
 
 /*
- * The accesses of an operation that has succeeded, of which `weight` are like this one. Reads and writes of single keys, queries
- * and look-ups of one partition; the entries that a write makes in each index of the table, as far as the write alone says
- * where they lie: not those of merges and deletes. In the operation's arena.
+ * The accesses of an operation that has succeeded. The operation is a sample that stands for `weight`
+ * operations. Reads and writes of single keys, and queries and look-ups in one partition, count in their
+ * table. The entries of a write count in each index whose entry the write alone determines; merges and
+ * deletes do not determine entries. The result is in the operation's arena.
  */
 void accesses_of(const struct operation *operation, const struct catalogue *catalogue, int64_t weight,
     struct sampled_access **out, size_t *count);

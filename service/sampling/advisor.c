@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * advisor.c - see the header. A period is six hours: a week of them says what is asked on any day.
+ * advisor.c - see the header. A period is six hours. A week of periods has the queries of every day.
  */
 #include "service/sampling/advisor.h"
 
@@ -14,14 +14,14 @@
 static const int64_t period_us = INT64_C(6) * 3600 * 1000000;
 
 struct advised_table {
-    int64_t table_id; /* 0: free */
+    int64_t table_id; /* 0: the slot is free */
     uint64_t account; /* a hash */
     struct shape_sketch sketch;
 };
 
 struct advisor_memory {
     pthread_mutex_t mutex;
-    int64_t number; /* of the period */
+    int64_t number; /* number of the period */
     int64_t begun_us;
     struct advised_table tables[MAX_ADVISED_TABLES];
 };
@@ -93,10 +93,10 @@ static struct advised_table *find_table(struct advisor_memory *memory, const str
     return slot;
 }
 
-/* What one operation adds. */
+/* What one operation adds to the counts. */
 struct note {
-    const struct table *table; /* the source, if an index was read; NULL: nothing is to be counted */
-    int64_t index_id;          /* that was read; 0: none */
+    const struct table *table; /* the source table, if an index was read; NULL: count nothing */
+    int64_t index_id;          /* the index that was read; 0: none */
     struct str shape;
     int64_t examined, returned, writes;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler.c - see the header. A table has two sketches, one per span. A period of a span is longer than what a reader
- * asks for divided by a few, so that a handful of rows per server and table is all there is to merge.
+ * sampler.c - see the header. A table has two sketches, one per span. The periods of a span are so long that
+ * an answer only has to merge a few rows per server and table.
  */
 #include "service/sampling/sampler.h"
 
@@ -34,7 +34,7 @@ static const struct span {
     { SAMPLE_HOUR, INT64_C(600) * 1000000 } };
 
 struct sampled_table {
-    int64_t table_id; /* 0: free */
+    int64_t table_id; /* 0: the slot is free */
     uint64_t account; /* a hash */
     bool is_index;
     struct key_sketch sketches[SAMPLER_SPANS];
@@ -42,10 +42,10 @@ struct sampled_table {
 };
 
 struct sampler_memory {
-    pthread_mutex_t mutex; /* of all but the atomics */
+    pthread_mutex_t mutex; /* guards all members except the atomic ones */
     int64_t server;
-    int64_t numbers[SAMPLER_SPANS];  /* of the periods */
-    int64_t begun_us[SAMPLER_SPANS]; /* of the periods */
+    int64_t numbers[SAMPLER_SPANS];  /* number of each span's period */
+    int64_t begun_us[SAMPLER_SPANS]; /* start of each span's period */
     int64_t next_store_us;
     int64_t ticked_us;
     long long ticked_samples;
@@ -91,8 +91,8 @@ static void clear_sketches(struct sampled_table *table)
 }
 
 /*
- * The slot of a table that has none: a free one, or that of the table with the fewest accesses, of its account if that
- * has many.
+ * Find a slot for a table that has none: a free one, or the one with the fewest accesses. If the account has
+ * many slots, one of its own.
  */
 static struct sampled_table *slot_for(struct sampler_memory *memory, uint64_t account)
 {
@@ -164,8 +164,8 @@ void sampler_note(struct sampler *sampler, const struct catalogue *catalogue,
 /* ---- how many operations are samples ---- */
 
 /*
- * The shift with which the rate of the last seconds gives at most SAMPLES_PER_SECOND; one step less if a quarter of
- * that came.
+ * Choose the shift for the next seconds: the present rate of samples must be at most SAMPLES_PER_SECOND. If
+ * the rate is below a quarter of that, the shift is reduced by one.
  */
 static int next_shift(int shift, int64_t samples_per_second)
 {

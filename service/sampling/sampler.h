@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler.h - which partitions this server reads and writes most, from samples of its operations.
+ * sampler.h - counts which partitions this server reads and writes most, from samples of its operations.
  *
- * Bounded in every way: MAX_SAMPLED_TABLES tables and indexes have sketches, half of them of one account at most; the
- * one that is accessed least loses its sketch to a new one. While few operations come, each is a sample; as more come,
- * one of 2, 4, 8 and so on, about a thousand a second, and each stands for as many. A sample never waits: while another
- * thread uses the sketches, it is dropped.
+ * Everything is bounded: MAX_SAMPLED_TABLES tables and indexes have sketches, of which one account has at
+ * most half. If a new table needs a sketch, the table with fewest accesses loses its own. At a low rate every
+ * operation is a sample; at higher rates one of 2, 4, 8 and so on, about a thousand per second, and a sample
+ * counts for those left out. Sampling never waits: if another thread uses the sketches, the sample is
+ * dropped.
  *
- * What was counted is stored every ten seconds, so that any server answers for all of them, and a restart loses little.
+ * The counts are stored every ten seconds. So any server can answer for all servers, and a restart loses
+ * little.
  */
 #ifndef SERVICE_SAMPLING_SAMPLER_H
 #define SERVICE_SAMPLING_SAMPLER_H
@@ -36,8 +38,8 @@ void sampler_init(struct sampler *sampler);
 void sampler_cleanup(struct sampler *sampler);
 
 /*
- * Whether an operation that arrived at this time is a sample: how many it stands for, or 0. The lowest bits of the time
- * decide, so that threads share no counter.
+ * Whether an operation that arrived at this time is a sample: returns the number of operations that it stands
+ * for, or 0. The lowest bits of the time decide, so that threads share no counter.
  */
 static inline int64_t sampler_weight(struct sampler *sampler, int64_t arrived_us)
 {
@@ -48,24 +50,27 @@ static inline int64_t sampler_weight(struct sampler *sampler, int64_t arrived_us
     return INT64_C(1) << shift;
 }
 
-/* Count the accesses of an operation that has succeeded and stands for `weight`. From any thread. */
+/*
+ * Count the accesses of an operation that has succeeded. weight: the number of operations that it stands for.
+ * Any thread may call it.
+ */
 void sampler_note(struct sampler *sampler, const struct catalogue *catalogue,
     const struct operation *operation, int64_t weight);
 
-/* Called about twice a second. true: it is time to store what was counted. */
+/* Call it about twice a second. true: the counts have to be stored now. */
 bool sampler_tick(struct sampler *sampler, int64_t now_us);
 
 /*
- * What was counted, as input of an operation: sets the server, and appends to out->reports, which has room for
- * MAX_SAMPLER_REPORTS more. In the arena.
+ * Move the counts into the input of an operation: sets the server, and appends to out->reports, which must
+ * have room for MAX_SAMPLER_REPORTS more. In the arena.
  */
 void sampler_take(
     struct sampler *sampler, int64_t now_us, struct arena *arena, struct operation_samples *out);
 
-/* The number of this server in the reports. */
+/* The number of this server in reports. */
 int64_t sampler_server(const struct sampler *sampler);
 
-/* The metrics: counts only, no keys. */
+/* Append the metrics: counts only, no keys. */
 void sampler_collect(struct sampler *sampler, struct buf *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampling.c - see the header. What cannot be stored is stored ten seconds later, with what comes until then.
+ * sampling.c - see the header. If the counts cannot be stored, they are stored ten seconds later, together
+ * with the newer ones.
  */
 #include "service/sampling/sampling.h"
 
@@ -87,7 +88,7 @@ static void look_for_advised(struct service *service)
     authenticator_leave(&service->authenticator);
 }
 
-/* An operation of the server's own. */
+/* An operation that the server itself runs to store counts. */
 struct storing {
     struct operation operation;
     struct arena arena;

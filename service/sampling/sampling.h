@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampling.h - where the server's calls and its sampler meet.
+ * sampling.h - passes the server's operations to the sampler and the advisor.
  */
 #ifndef SERVICE_SAMPLING_SAMPLING_H
 #define SERVICE_SAMPLING_SAMPLING_H
 
 #include "service/service.h"
 
-/* Count an operation that stands for `weight`, as it was done. Never waits for the database. */
+/* Count an operation that has succeeded and stands for `weight` operations. Never waits for the database. */
 void sampling_count(struct service *service, const struct operation *operation, int64_t weight);
 
 /* Count a query or a look-up for the advice on indexes. */
 void sampling_advise(struct service *service, const struct operation *operation);
 
-/* The same for one that arrived then, if it is a sample; nearly nothing if it is none, or has failed. */
+/* Count an operation that has arrived at this time, if it is a sample and has succeeded. */
 static inline void sampling_note(
     struct service *service, const struct operation *operation, int64_t arrived_us)
 {
@@ -27,11 +27,14 @@ static inline void sampling_note(
         sampling_advise(service, operation);
 }
 
-/* Put what was counted into in.samples of an operation: all of it, or what was counted of the queries of the operation's table. */
+/*
+ * Move the counts into in.samples of an operation: all of them, or those of the queries of the operation's
+ * table.
+ */
 void sampling_take(struct service *service, struct operation *operation);
 void sampling_take_queries(struct service *service, struct operation *operation);
 
-/* Called about twice a second by the store's monitor: store what was counted, if it is time. */
+/* Called about twice a second by the store's monitor. Stores the counts if it is time. */
 void sampling_tick(struct service *service);
 
 #endif

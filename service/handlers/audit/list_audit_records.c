@@ -30,7 +30,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
         &(struct paging_list){ list_name(in, ctx->arena), request->page_size, request->page_token },
         &in->limit, &position, err));
     if (!digits_parse_signed(position, 0, INT64_MAX, &in->before))
-        in->before = INT64_MAX; /* the first page */
+        in->before = INT64_MAX; /* the first page begins with the newest record */
     return STATUS_OK;
 }
 

@@ -33,11 +33,11 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
         &in->limit, &after, err));
     in->by_cause = request->group_by_cause;
     if (!digits_parse_signed(after, 0, INT64_MAX, &in->after))
-        in->after = 0; /* the first page */
+        in->after = 0; /* the first page begins with the oldest dead letter */
     return STATUS_OK;
 }
 
-/* A page ends where the reply is full. A dead letter takes up to this much of the reply. */
+/* A page ends when the reply is full. A dead letter takes up to this many bytes of the reply. */
 enum { MAX_DEAD_LETTER_BYTES = 24 * 1024 };
 
 static enum status encode_reply(

@@ -20,7 +20,7 @@ enum {
     CHUNK_REJECTIONS = 300, /* keeps an answer below LIMIT_REPLY_BYTES */
 };
 
-/* An entity that is refused before the store sees it. */
+/* An entity that is refused before the store gets it. */
 struct rejection {
     int64_t position;
     const Tavola__V1__Entity *entity;
@@ -30,12 +30,17 @@ struct rejection {
 struct import {
     struct str table;
     int64_t
-        table_id; /* of the table of the first chunk; later chunks must go to the same (guard G24); 0: no chunk yet */
+        /*
+         * the table's incarnation, from the first chunk; later chunks must write to the same one (guard G24);
+         * 0: no chunk yet
+         */
+        table_id;
     int64_t committed;
 
     const Tavola__V1__ImportEntitiesRequest *request; /* NULL: all chunks of the message are answered */
     size_t next;                                      /* the first entity of the next chunk */
-    int64_t position;                                 /* of the message's first entity in the stream */
+    /* position in the stream of the message's first entity */
+    int64_t position;
 
     /* The current chunk. */
     size_t *sources; /* writes[i] is entity sources[i] of the message */

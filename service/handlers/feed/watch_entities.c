@@ -19,10 +19,11 @@ enum { CHANGES = 1, RESUME_TOKEN = 2 };
 enum { US_PER_SECOND = 1000000, TOKEN_POSITION_BYTES = 48 };
 
 struct watch {
-    struct operation asked; /* as decoded from the request; in.changes.position is behind the last message */
+    /* as decoded from the request; in.changes.position: behind the last message that was sent */
+    struct operation asked;
     struct selection selection;
     struct str identity;
-    bool more;       /* the feed has changes behind the position that can be read at once */
+    bool more;       /* the feed has further changes behind the position, which can be read at once */
     int64_t sent_us; /* when the last message was sent; 0: none yet */
 };
 
@@ -84,8 +85,9 @@ static enum status fill_operation(
 }
 
 /*
- * The second part of a token, which is not read back: the time, and what makes all tokens equally long. Two tokens of one
- * position would otherwise be equal, and a bearer who may not see all keys would know that nothing else has changed.
+ * The second part of a token, which is never read back: the time, and padding that makes all tokens equally
+ * long. Without the time, two tokens of one position would be equal; a caller that may see only some keys
+ * could then tell that no other key has changed.
  */
 static struct str token_padding(struct str position, int64_t now_us, struct arena *arena)
 {

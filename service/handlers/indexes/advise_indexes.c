@@ -7,7 +7,7 @@
 #include "api/codec_advice.h"
 #include "service/sampling/sampling.h"
 
-/* What this server has counted of the table itself is stored with the call, so that the answer has it. */
+/* The call first stores what this server has counted of the table, so that the answer includes it. */
 static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__AdviseIndexesRequest *request = (const Tavola__V1__AdviseIndexesRequest *)ctx->request;

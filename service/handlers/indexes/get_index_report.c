@@ -9,7 +9,7 @@
 #include "domain/limits.h"
 #include "service/paging.h"
 
-/* A page of one report is no page of another. */
+/* A page token continues only the report that it was made for. */
 static const char *list_name(struct call_ctx *ctx)
 {
     const Tavola__V1__GetIndexReportRequest *request =
@@ -31,7 +31,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
         &out->in.jobs.after, err);
 }
 
-/* Keys are long: a page may end before the limit does. */
+/* Keys may be long, so a page may end before it has as many differences as the request allows. */
 static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list_indexes.c - IndexService.ListIndexes. A page ends early when declarations are long.
+ * list_indexes.c - IndexService.ListIndexes. If declarations are long, a page ends before it has as many as
+ * the request allows.
  */
 #include "service/handlers/handlers.h"
 

@@ -10,7 +10,7 @@
 #include "domain/reason.h"
 #include "service/handlers/reply.h"
 
-/* The filter is stored with the operation, as a text of PostgreSQL, which holds any character but this one. */
+/* The filter is stored with the operation, as a text of PostgreSQL, which cannot contain a NUL. */
 static enum status check_stored(struct str filter, struct error *err)
 {
     const char *nul = filter.len > 0 ? memchr(filter.data, '\0', filter.len) : NULL;

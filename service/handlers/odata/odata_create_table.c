@@ -8,7 +8,7 @@
 #include "service/handlers/odata/odata_handlers.h"
 #include "service/odata/odata_call.h"
 
-/* In the words of the live service. */
+/* Refuse an invalid name with the text of the live service. */
 static enum status check_name(struct str name, struct error *err)
 {
     enum status status = table_name_check(name, err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_get_service_stats.c - Get Table Service Stats: GET /?restype=service&comp=stats, of the secondary endpoint.
+ * odata_get_service_stats.c - Get Table Service Stats: GET /?restype=service&comp=stats, of the secondary
+ * endpoint.
  *
- * There is one copy of the data, which both endpoints read, so the secondary is never behind. The settings are read, and not
- * shown: a service that answers has reached its database.
+ * Both endpoints read the same copy of the data, so the secondary is never behind. The method reads the
+ * service's settings without showing them, as proof that the server reaches its database.
  */
 #include "base/clock.h"
 #include "odata/odata_error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_handlers.h - the methods of the Azure Tables door, one in each file of this folder.
+ * odata_handlers.h - the methods of the Azure Tables door. Each is defined in the file of its name.
  */
 #ifndef SERVICE_HANDLERS_ODATA_ODATA_HANDLERS_H
 #define SERVICE_HANDLERS_ODATA_ODATA_HANDLERS_H
@@ -23,6 +23,6 @@ extern const struct method odata_set_acl_method;
 extern const struct method odata_get_service_properties_method;
 extern const struct method odata_set_service_properties_method;
 extern const struct method odata_get_service_stats_method;
-extern const struct method odata_unknown_method; /* of requests that are none of these */
+extern const struct method odata_unknown_method; /* for requests that match none of the methods above */
 
 #endif

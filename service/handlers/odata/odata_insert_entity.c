@@ -17,7 +17,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     return odata_call_write(ctx, &write, out, err);
 }
 
-/* The entity as it was written: nothing of it is read again. */
+/* Append the entity from the write itself; the stored entity is not read again. */
 static void write_entity(const struct call_ctx *ctx, const struct operation *operation, struct buf *reply)
 {
     const struct odata_call *call = odata_call_of(ctx);

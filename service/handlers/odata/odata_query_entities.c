@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_query_entities.c - Query Entities: GET /T(). The store writes the entities into the body itself.
+ * odata_query_entities.c - Query Entities: GET /T(). The store writes the entities directly into the body.
  */
 #include "service/handlers/odata/odata_handlers.h"
 #include "service/odata/odata_call.h"

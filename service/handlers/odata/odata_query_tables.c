@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_query_tables.c - Query Tables: GET /Tables. Indexes are in the list too: their entries are read like entities.
+ * odata_query_tables.c - Query Tables: GET /Tables. The list includes indexes, since their entries can be
+ * queried like entities.
  */
 #include "api/codec.h"
 #include "service/handlers/odata/odata_handlers.h"
@@ -8,7 +9,7 @@
 #include "service/odata/odata_query.h"
 #include "service/paging.h"
 
-/* A continuation continues only a list with the same filter. */
+/* A continuation token continues only a list with the same filter. */
 static struct paging_list list_of(struct call_ctx *ctx)
 {
     const struct odata_options *options = &odata_call_of(ctx)->target.options;

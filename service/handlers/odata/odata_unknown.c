@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odata_unknown.c - a request whose URL, verb or headers name no operation: it is refused when it has been read.
+ * odata_unknown.c - a request whose URL, verb or headers match no method. It is refused when its body has
+ * been read.
  */
 #include "service/handlers/odata/odata_handlers.h"
 #include "service/odata/odata_call.h"
@@ -19,7 +20,7 @@ static enum status encode_reply(
     (void)operation;
     (void)reply;
     (void)err;
-    return STATUS_OK; /* never reached: no operation is made */
+    return STATUS_OK; /* never reached: the decoder has refused the request */
 }
 
 const struct method odata_unknown_method = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list_server_samples.c - AdminService.ListServerSamples. It needs no database, so that it answers while that is away.
+ * list_server_samples.c - AdminService.ListServerSamples. The method needs no database, so it answers even
+ * while the database cannot be reached.
  */
 #include "service/handlers/handlers.h"
 
@@ -45,7 +46,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
         ARENA_ARRAY(ctx->arena, struct server_history_sample, SERVER_HISTORY_SAMPLES);
     size_t count;
 
-    out->kind = OPERATION_QUEUES_LIST; /* administrators may do it */
+    out->kind = OPERATION_QUEUES_LIST; /* a kind that administrators may run */
     TRY(caller_authorize(&ctx->caller, out, err));
     count = server_history_read(service->history, samples);
     for (size_t i = 0; i < count; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server_reflection_info.c - ServerReflection.ServerReflectionInfo, of v1 and v1alpha: a question, an answer,
- * the next.
+ * server_reflection_info.c - ServerReflection.ServerReflectionInfo, of v1 and v1alpha: each request is
+ * answered before the next is read.
  *
- * Nothing happens here but in the call's events, which never overlap: no lock is needed.
+ * All state is used in the call's events only, which never overlap, so no lock is needed.
  */
 #include "api/codec_error.h"
 #include "service/handlers/handlers.h"

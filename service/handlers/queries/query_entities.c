@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_entities.c - EntityService.QueryEntities: one page, in ascending or descending order of the keys. The store
- * writes the entities into the reply itself.
+ * query_entities.c - EntityService.QueryEntities: one page, in ascending or descending order of the keys. The
+ * store writes the entities directly into the reply.
  */
 #include "service/handlers/handlers.h"
 

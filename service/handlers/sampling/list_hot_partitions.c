@@ -8,8 +8,8 @@
 #include "service/sampling/sampling.h"
 
 /*
- * The call stores what this server has counted, so that the answer includes it. That needs the permission first,
- * because it drops samples for a moment.
+ * The call first stores what this server has counted, so that the answer includes it. The permission is
+ * checked before, because storing drops samples for a moment.
  */
 static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {

@@ -12,7 +12,7 @@
 
 struct watch {
     struct str id;
-    int64_t sent; /* the revision that was sent last; below 0: none */
+    int64_t sent; /* the revision of the last message; negative: no message yet */
     bool is_final;
 };
 
