@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_work.c - carrying on long-running operations, a chunk at a time: which kinds there are, and what becomes of one
- * that fails.
+ * job_work.c - carries out long-running operations, a chunk at a time: the table of their kinds,
+ * and what happens if a chunk fails.
  *
- * Any worker may do any chunk, twice or late: chunks are harmless to repeat, and the operation's row decides whose
- * progress counts. The row also names the worker that works on it, so that this happens seldom. Drops and purges need
- * no fence: no server can write what they delete, since the change that began them was made through the fence. State
- * rows that a dropped index shares with others need it: state_purge.c.
+ * Any worker may do any chunk, even twice or late: repeating a chunk does no harm, and the
+ * operation's row decides whose progress counts. The row also names the worker that has claimed the
+ * operation, so repetitions are rare. Drops and purges need no fence, since the change that began
+ * them went through the fence, and no server writes what they delete. Only the state rows that a
+ * dropped index shares with other indexes need it: state_purge.c.
  */
 #include "store/job_work.h"
 
@@ -58,8 +59,8 @@ static enum status work_on(struct job *job, struct error *err)
 }
 
 /*
- * The reason of a failure as callers may see it. A message of the database may name hosts, roles and rows: only the
- * database's log has it.
+ * The reason of a failure as callers may see it. A message of the database may name hosts, roles
+ * and rows, so it is only in the database's log.
  */
 static struct str reason_to_store(struct job *job, const struct error *err)
 {
@@ -69,7 +70,7 @@ static struct str reason_to_store(struct job *job, const struct error *err)
         "the database refused a statement with SQLSTATE %s: the log of the database says why", err->sqlstate);
 }
 
-/* A failure that trying again would not mend ends the operation; others leave it as it was. */
+/* If a retry would not help, end the operation; otherwise release it unchanged. */
 static enum status give_back(struct job *job, enum status status, struct error *err)
 {
     const struct job_kind *kind = kind_of(job);
@@ -81,7 +82,7 @@ static enum status give_back(struct job *job, enum status status, struct error *
         job->error = reason_to_store(job, err);
         return (kind ? kind->fail : job_checkpoint)(job, &ignored) == STATUS_OK ? STATUS_OK : status;
     }
-    /* If this fails too, the claim runs out by itself. */
+    /* If the release fails too, the claim expires by itself. */
     released = job_claim_release(job, &ignored);
     (void)released;
     return status;

@@ -17,9 +17,12 @@
 #include "store/store_options.h"
 
 enum {
-    LOOK_US = 500000,        /* between two looks at the database */
-    ACCESS_LOOK_US = 100000, /* between two reads of the accounts on request */
-    /* Limit of each wait of a look, so that a database that stands still is reported within two seconds. */
+    LOOK_US = 500000,        /* microseconds between two reads of the database's state */
+    ACCESS_LOOK_US = 100000, /* microseconds between two reads of the accounts on request */
+    /*
+     * The limit of each wait for the database, so that a database that stands still is reported
+     * within two seconds.
+     */
     LOOK_LIMIT_US = 1300000,
 };
 
@@ -27,19 +30,20 @@ struct monitor {
     const struct store_options *options;
     pthread_t thread;
 
-    /* The thread's. */
+    /* The thread's members. */
     struct session session;
-    int64_t access_version;  /* of the access snapshot that was given out last, 0: none */
-    int64_t access_connects; /* the connection it was read from: another one may be to a restored database */
+    int64_t access_version; /* of the access snapshot that was passed on last; 0: none */
+    /* the connection on which that snapshot was read; another one may be to a restored database */
+    int64_t access_connects;
     struct account_list *accounts; /* of that snapshot */
-    int64_t next_access_us;        /* no look at the accounts that was asked for before that */
-    bool announced;                /* availability has been reported at least once */
+    int64_t next_access_us;        /* a read of the accounts on request begins no earlier */
+    bool announced;                /* availability was reported at least once */
 
     atomic_bool available;
     atomic_bool access_wanted;
 
     pthread_mutex_t mutex;
-    pthread_cond_t called; /* the thread has something to do: access_wanted, or stopping */
+    pthread_cond_t called; /* the thread has work: access_wanted, or stopping */
     bool stopping;
     bool has_token_key;
     uint8_t token_key[MONITOR_TOKEN_KEY_BYTES];
@@ -72,7 +76,10 @@ static bool are_accounts_known(const struct monitor *monitor)
            monitor->access_version >= monitor->session.catalogue->accounts_version;
 }
 
-/* A server that cannot read the keys of accounts when it starts is of no use, and only other settings help. */
+/*
+ * If a server cannot open the account keys when it starts, it cannot serve, and only other settings
+ * help.
+ */
 static enum status load_accounts(struct monitor *monitor, struct account_list **out, struct error *err)
 {
     const struct store_options *options = monitor->options;
@@ -100,7 +107,7 @@ static enum status make_snapshot(struct monitor *monitor, struct access_snapshot
     return STATUS_OK;
 }
 
-/* Give out the access snapshot if it has changed. */
+/* Pass on the access snapshot if it has changed. */
 static enum status confirm_access(struct monitor *monitor, struct error *err)
 {
     struct session *session = &monitor->session;
@@ -134,7 +141,10 @@ static enum status forget_watermarks(struct monitor *monitor, struct error *err)
     return pg_query(&monitor->session.pg, &sql_watermark_forget, NULL, &result, err);
 }
 
-/* Requests for a look that come from here on get another one. Returns when this one began. */
+/*
+ * Begin a requested read; requests that come from here on cause another one. Returns when this one
+ * began.
+ */
 static int64_t begin_access_look(struct monitor *monitor)
 {
     int64_t now_us;
@@ -151,7 +161,7 @@ static void end_access_look(struct monitor *monitor, int64_t began_us)
         monitor->options->access_looked(monitor->options->context, began_us);
 }
 
-/* A look has ended: release what it held, and report what has changed. */
+/* Release the read's memory, and report the availability if it has changed. */
 static void set_available(struct monitor *monitor, bool available, const struct error *err)
 {
     if (!available)
@@ -177,7 +187,10 @@ static void watch_database(struct monitor *monitor)
     end_access_look(monitor, began_us);
 }
 
-/* A look that store_look_at_access has asked for. It does not report the database as available: watch_database does. */
+/*
+ * Carry out a read of the accounts that store_look_at_access has asked for. It does not report the
+ * database as available: watch_database does.
+ */
 static void watch_access(struct monitor *monitor)
 {
     struct error err = { 0 };
@@ -191,7 +204,7 @@ static void watch_access(struct monitor *monitor)
 
 /* ---- the thread ---- */
 
-/* When to look next: at the database, or before at the accounts. */
+/* The time of the next read: of the database's state, or of the accounts if one was requested. */
 static int64_t due_us(const struct monitor *monitor, int64_t next_look_us)
 {
     bool soon = atomic_load(&monitor->access_wanted) && monitor->next_access_us < next_look_us;
@@ -199,7 +212,7 @@ static int64_t due_us(const struct monitor *monitor, int64_t next_look_us)
     return soon ? monitor->next_access_us : next_look_us;
 }
 
-/* false: the monitor stops. */
+/* false: the monitor is stopping. */
 static bool wait_for_look(struct monitor *monitor, int64_t next_look_us)
 {
     bool stopping;
@@ -242,7 +255,7 @@ struct monitor *monitor_start(const struct store_options *options, struct shared
     pthread_mutex_init(&monitor->mutex, NULL);
     condition_init(&monitor->called);
     if (pthread_create(&monitor->thread, NULL, run_monitor, monitor) != 0)
-        abort(); /* no memory for a thread's stack */
+        abort(); /* no memory for the thread's stack */
     return monitor;
 }
 

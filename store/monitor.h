@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * monitor.h - the thread that reads from the database twice a second: whether it answers, the access snapshot, and the
- * map of queues. It has a connection of its own, on which nothing that a caller asks for ever runs, so that no caller
- * can delay the confirmation of other callers' credentials.
+ * monitor.h - the thread that reads three things from the database twice a second: whether it
+ * answers, the access snapshot, and the map of queues. It has a connection of its own, on which no
+ * caller's operation runs, so no caller can delay the check of other callers' credentials.
  *
  * It reports through the callbacks of struct store_options.
  */
@@ -20,13 +20,16 @@ struct store_options;
 
 enum { MONITOR_TOKEN_KEY_BYTES = 32 };
 
-/* Options and catalogue live as long as the monitor; its thread begins to look at once. */
+/*
+ * Start the monitor; its thread begins to read at once. Options and catalogue must outlive the
+ * monitor.
+ */
 struct monitor *monitor_start(const struct store_options *options, struct shared_catalogue *catalogue);
 
 /* Join the thread and free; NULL is allowed. */
 void monitor_stop(struct monitor *monitor);
 
-/* Whether the last look has reached the database. */
+/* Whether the last read has reached the database. */
 bool monitor_sees_database(const struct monitor *monitor);
 
 /* See store_look_at_access. */

@@ -48,9 +48,11 @@ struct step {
     int64_t expires;            /* ticks, 0: never; the two upserts */
     struct str account;         /* of the entity, for a move of its source; empty: the transaction's */
     struct str to_account;      /* moves */
-    int64_t
-        /* the table of that name when the transaction was submitted; 0: stored by a version that did not record it */
-        table_id;
+    /*
+     * the table of that name when the transaction was submitted; 0: stored by a version that did
+     * not record it
+     */
+    int64_t table_id;
     int64_t to_table_id; /* moves */
 };
 

@@ -53,11 +53,11 @@ enum row_action { ROW_KEEP, ROW_UPDATE, ROW_REMOVE };
 struct write_clock {
     int64_t floor;
     int64_t ticks;
-    int64_t
-        /*
-         * the database's ticks: an entity of an earlier write of the batch that expires up to this time does not exist
-         */
-        due;
+    /*
+     * the database's ticks: an entity of an earlier write of the batch that expires up to this time
+     * does not exist
+     */
+    int64_t due;
 };
 
 /* What a write is planned with, beside the state of its row. */

@@ -20,14 +20,12 @@ enum gauge_dead_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE
 struct index_gauge {
     /* both empty: the gauge of all other indexes together */
     char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES];
-    /* microseconds; for all other indexes: the largest lag */
-    int64_t lag_us;
-    int64_t
-        /*
-         * when a verification last proved the index, in microseconds since 1970; 0: never; for all
-         * other indexes: the earliest
-         */
-        proven_us;
+    int64_t lag_us; /* microseconds; for all other indexes: the largest lag */
+    /*
+     * when a verification last proved the index, in microseconds since 1970; 0: never; for all
+     * other indexes: the earliest
+     */
+    int64_t proven_us;
     int64_t differences;                      /* by the last verification of the whole index */
     int64_t dead_letters[GAUGE_DEAD_LETTERS]; /* GAUGE_RETRYING is always 0 */
 };

@@ -18,11 +18,9 @@
  */
 struct build_walk_start {
     struct job *job;
-    bool is_gone; /* the index does not exist any more */
-    /* the table has an index that cannot be built in ranges; nothing was done */
-    bool is_unfit;
-    /* another build has its cursor at `bound`, where the turn ends at the latest */
-    bool has_bound;
+    bool is_gone;   /* the index does not exist any more */
+    bool is_unfit;  /* the table has an index that cannot be built in ranges; nothing was done */
+    bool has_bound; /* another build has its cursor at `bound`, where the turn ends at the latest */
     struct entity_key bound;
     struct turn_position position;
     /* builds of other indexes, claimed by this worker until build_walk_save */

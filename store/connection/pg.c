@@ -317,8 +317,7 @@ static void take_parse(struct pg *pg)
     PG_RESULT result = PQgetResult(pg->conn);
     ExecStatusType type = PQresultStatus(result);
 
-    /* the NULL that follows the result; it has arrived too */
-    PQclear(PQgetResult(pg->conn));
+    PQclear(PQgetResult(pg->conn)); /* the NULL that follows the result; it has arrived too */
     prepared_parse_ended(pg->prepared, type == PGRES_COMMAND_OK);
     if (type == PGRES_COMMAND_OK || type == PGRES_PIPELINE_ABORTED)
         return;

@@ -34,11 +34,8 @@ struct pg {
      * PGconn may be used again
      */
     int64_t connects;
-    int64_t
-        /*
-         * when the connection was made: anything read on it is newer than the last crash recovery
-         */
-        connected_us;
+    /* when the connection was made: anything read on it is newer than the last crash recovery */
+    int64_t connected_us;
     /*
      * no attempt to connect is made before this time; until then `failure`, the result of the last
      * attempt, is returned

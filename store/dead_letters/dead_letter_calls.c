@@ -211,8 +211,7 @@ static enum status redrive_one(struct session *session, const struct dead_letter
     struct pg_params params;
     int64_t now_us = 0;
 
-    /* only a discard has a reason */
-    (void)reason;
+    (void)reason; /* only a discard has a reason */
     TRY(begin_change(session, &now_us, err));
     TRY(change_transaction(session, dead_letter, &sql_transaction_revive, done, err));
     if (*done) {

@@ -21,9 +21,8 @@ enum {
     MAX_BEGUN_BYTES = 32 * 1024,
     /* operations; a smaller batch is one statement, since a second one costs as much as 3 keys */
     MIN_PARTED = 48,
-    /* of properties that one statement returns */
-    MAX_READ_BYTES = 32 << 20,
-    NO_TABLE = 0, /* the id of no table */
+    MAX_READ_BYTES = 32 << 20, /* of properties that one statement returns */
+    NO_TABLE = 0,              /* the id of no table */
     /* a statement of up to this many keys returns them however large they are */
     WHOLE_KEYS = 16,
 };
@@ -35,12 +34,11 @@ struct read {
     struct operation *operation;
     const struct table *table;
     size_t bytes; /* of properties read so far */
-    bool
-        /*
-         * an entity was too large to be returned with the others: the statement's result does not
-         * count for this operation
-         */
-        left_out;
+    /*
+     * an entity was too large to be returned with the others: the statement's result does not count
+     * for this operation
+     */
+    bool left_out;
 };
 
 enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_VERSION, COLUMN_TS, COLUMN_PROPERTIES, COLUMN_EXPIRES };

@@ -17,12 +17,11 @@
 struct request {
     struct str account, id;
     int16_t bucket;
-    struct str
-        /*
-         * the id under which a version without scoped ids has recorded the request; empty: the id
-         * has no scope
-         */
-        unscoped;
+    /*
+     * the id under which a version without scoped ids has recorded the request; empty: the id has
+     * no scope
+     */
+    struct str unscoped;
     struct request_record record, unscoped_record;
     bool is_new; /* the outcome was decided in this transaction */
 };

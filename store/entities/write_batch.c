@@ -25,8 +25,7 @@
 
 enum {
     MAX_ATTEMPTS = 4,
-    /* microseconds; see read_first */
-    READS_US = 1000000,
+    READS_US = 1000000, /* microseconds; see read_first */
     /* of stored properties, for the writes of several callers together */
     MAX_READ_BYTES = 32 << 20,
 };

@@ -113,17 +113,21 @@ enum view_column {
     VIEW_VIOLATIONS,
     VIEW_KEYS_BEHIND,
     VIEW_DISCARDED,
-    VIEW_CAUSES, /* one a line */
+    VIEW_CAUSES, /* one cause a line */
     VIEW_OPEN_INTENTS,
     VIEW_OLDEST_US,
     VIEW_PER_SECOND,
     VIEW_NOW_US,
-    VIEW_BUILD,                           /* nine columns */
-    VIEW_REPLACEMENT = VIEW_BUILD + 9,    /* nine columns, the first empty if there is none */
-    VIEW_VERIFIED = VIEW_REPLACEMENT + 9, /* the columns of a report, the first empty if it never was */
+    VIEW_BUILD,                        /* nine columns */
+    VIEW_REPLACEMENT = VIEW_BUILD + 9, /* nine columns; the first is empty if there is none */
+    /* the columns of a report; the first is empty if the index was never verified */
+    VIEW_VERIFIED = VIEW_REPLACEMENT + 9,
 };
 
-/* A strong index is never behind, whatever is open for others of its table. */
+/*
+ * The entries of a strong index commit with their writes, so it has no lag, whatever intents its
+ * table has.
+ */
 static bool is_strong(struct str definition, struct arena *arena)
 {
     struct index index = { 0 };
@@ -155,7 +159,10 @@ static struct index_view read_view(const PGresult *rows, int row, struct arena *
         view.lag = (struct lag){ .as_of = ticks_from_unix_us(now_us) };
         return view;
     }
-    /* The statement's snapshot says more than the watermark of a moment ago. */
+    /*
+     * The lag follows from the oldest open intent in the statement's snapshot, which is more recent
+     * than the stored watermark.
+     */
     if (!PQgetisnull(rows, row, VIEW_OLDEST_US) && pg_int8(rows, row, VIEW_OLDEST_US) < now_us)
         as_of_us = pg_int8(rows, row, VIEW_OLDEST_US);
     view.lag.as_of = ticks_from_unix_us(as_of_us);
@@ -231,7 +238,9 @@ static enum status check_may_change(
     return wanted == INDEX_STRONG ? index_rows_check_may_be_strong(session, "consistency", err) : STATUS_OK;
 }
 
-/* The operation that is making the index a strong one; operation_id empty: none. */
+/*
+ * Find the operation that is making the index a strong one. operation_id is empty if there is none.
+ */
 static enum status find_update(
     struct session *session, int64_t index_id, struct arena *arena, struct job_view *out, struct error *err)
 {
@@ -258,7 +267,7 @@ static enum status send_declaration(
     return pg_send(&session->pg, &sql_index_set_definition, &params, err);
 }
 
-/* Guard G41: an operation that was to make it strong must not do so any more. */
+/* Guard G41: an operation that was making the index a strong one must not complete any more. */
 static enum status send_cancel(struct session *session, const struct index *index, struct error *err)
 {
     struct pg_params params;
@@ -286,7 +295,10 @@ static enum status send_update_start(struct session *session, const struct index
     return job_calls_send_start(session, &start, err);
 }
 
-/* If an operation makes the index strong already, a second request lets that operation go on. */
+/*
+ * If an operation is making the index a strong one already, a second request changes nothing and
+ * returns that operation.
+ */
 static enum status change(
     struct session *session, const struct index *index, enum index_consistency wanted, struct error *err)
 {
@@ -327,7 +339,10 @@ void index_calls_update(struct session *session, struct operation *operation)
 
 /* ---- drop ---- */
 
-/* The session's arena and catalogue go; the caller's arena stays. */
+/*
+ * Copy the view into the caller's arena; the session's arena and catalogue do not outlast the
+ * operation.
+ */
 static struct job_view *keep_view(const struct job_start *begin, struct arena *arena)
 {
     struct job_view *view = ARENA_NEW(arena, struct job_view);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_calls.h - requests about indexes: creating, reading, listing, changing, dropping. Each function gives one
- * operation its outcome. Builds, changes and drops are carried out by workers: see job_work_run.
+ * index_calls.h - requests about indexes: create, get, list, update, drop. Each function gives one
+ * operation its outcome. Workers carry out the builds, changes and drops: see job_work_run.
  */
 #ifndef STORE_INDEXES_INDEX_CALLS_H
 #define STORE_INDEXES_INDEX_CALLS_H
@@ -10,29 +10,35 @@
 #include "store/session/session.h"
 
 /*
- * The index, BUILDING, and its build, through the fence. Outcome: out.index, one view.
+ * Create an index, which is BUILDING at first, and start its build, through the fence. Outcome:
+ * out.index, one view.
+ *
  * TABLE_NOT_FOUND, INDEX_OWNED (the source is an index itself), INDEX_EXISTS, TABLE_ALREADY_EXISTS,
- * INVALID_INPUT (too many indexes on one table), DATABASE_DISTRIBUTED (a strong index in other partitions).
+ * INVALID_INPUT (the table has too many indexes), DATABASE_DISTRIBUTED (a strong index with entries
+ * in other partitions).
  */
 void index_calls_create(struct session *session, struct operation *operation);
 
-/* Outcome: out.index, one view. INDEX_NOT_FOUND. */
+/* Read an index. Outcome: out.index, one view. INDEX_NOT_FOUND. */
 void index_calls_get(struct session *session, struct operation *operation);
 
 void index_calls_list(struct session *session, struct operation *operation);
 
 /*
- * An OPERATION_INDEX_UPDATE, through the fence: from now on entries commit with their writes (STRONG), or follow them
- * (EVENTUAL). If the index has that consistency already, nothing is changed. Outcome: out.index, one view; `update` if
- * older writes must still be brought in, which makes the index a strong one. INDEX_NOT_FOUND, INVALID_INPUT (entries in
- * the partition of their source always come with their writes), DATABASE_DISTRIBUTED, TOO_MANY_OPERATIONS,
- * QUOTA_EXCEEDED.
+ * Carry out an OPERATION_INDEX_UPDATE, through the fence: from now on entries commit with their
+ * writes (STRONG), or follow them (EVENTUAL). If the index has that consistency already, nothing is
+ * changed. Outcome: out.index, one view; if entries of earlier writes may be missing, its `update`
+ * is the operation that adds them and then makes the index a strong one.
+ *
+ * INDEX_NOT_FOUND, INVALID_INPUT (entries in the partition of their source always commit with their
+ * writes), DATABASE_DISTRIBUTED, TOO_MANY_OPERATIONS, QUOTA_EXCEEDED.
  */
 void index_calls_update(struct session *session, struct operation *operation);
 
 /*
- * DROPPING through the fence; the name is free at once, a running build is cancelled, and so is a replacement, which
- * goes too. Outcome: out.jobs, one. INDEX_NOT_FOUND.
+ * Set an index to DROPPING through the fence. Its name is free at once; a running build is
+ * cancelled, and a replacement of the index is cancelled and dropped too. Outcome: out.jobs, one.
+ * INDEX_NOT_FOUND.
  */
 void index_calls_drop(struct session *session, struct operation *operation);
 

@@ -10,7 +10,10 @@
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
-/* Ids of builds come from the sequence of tables: an index and its entries' table have the same one. */
+/*
+ * An index has the id of the table of its entries; both come from the sequence of tables, and so do
+ * the ids of builds.
+ */
 enum status index_rows_send_create(struct session *session, const struct index *index, struct str folded,
     const struct job_start *build, struct error *err)
 {
@@ -32,7 +35,10 @@ enum status index_rows_send_create(struct session *session, const struct index *
     return job_calls_send_start(session, build, err);
 }
 
-/* On several nodes a write in one partition and its entries in others are no single commit on one node. */
+/*
+ * If the database is distributed over several nodes, a write and its entries in other partitions
+ * cannot be committed on one node.
+ */
 enum status index_rows_check_may_be_strong(struct session *session, const char *field, struct error *err)
 {
     PG_RESULT distributed = NULL;

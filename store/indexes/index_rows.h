@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_rows.h - what a change of the catalogue that makes or retires an index writes: rows of indexes, of their
- * tables, and of the operations that build and drop them.
+ * index_rows.h - the rows that a change of the catalogue writes when it makes or retires an index:
+ * rows of indexes, of the tables of their entries, and of the operations that build and drop them.
  */
 #ifndef STORE_INDEXES_INDEX_ROWS_H
 #define STORE_INDEXES_INDEX_ROWS_H
@@ -11,19 +11,23 @@
 #include "store/session/session.h"
 
 /*
- * Whether entries in other partitions may commit with their writes. STATUS_PRECONDITION: DATABASE_DISTRIBUTED, at this
- * field of the request.
+ * Whether entries in other partitions may commit with their writes in this database.
+ * STATUS_PRECONDITION: DATABASE_DISTRIBUTED, for this field of the request.
  */
 MUST_USE enum status index_rows_check_may_be_strong(
     struct session *session, const char *field, struct error *err);
 
-/* Send, inside a change of the catalogue, what makes the index, its table under the folded name, and its build. */
+/*
+ * Inside a change of the catalogue, send the statements that insert the index, the table of its
+ * entries under the folded name, and its build.
+ */
 MUST_USE enum status index_rows_send_create(struct session *session, const struct index *index,
     struct str folded, const struct job_start *build, struct error *err);
 
 /*
- * Send, inside a change of the catalogue, what makes the index DROPPING, cancels its build and begins its drop.
- * *out: the drop, which borrows from the index and from the session's arena; out may be NULL.
+ * Inside a change of the catalogue, send the statements that set the index to DROPPING, cancel its
+ * build and start its drop. *out: the drop, which borrows from the index and from the session's
+ * arena; out may be NULL.
  */
 MUST_USE enum status index_rows_send_retire(struct session *session, const struct index *index, int64_t now,
     struct job_start *out, struct error *err);

@@ -11,7 +11,10 @@
 
 /* ---- the index ---- */
 
-/* Tokens of another time, or of a table that this is no index of, say nothing about what is read here. */
+/*
+ * Refuse a consistency token of another epoch, or of a table other than the index's source: it does
+ * not tell anything about this index.
+ */
 static enum status check_tokens(const struct session *session, const struct index *index,
     const struct freshness *freshness, struct error *err)
 {
@@ -44,7 +47,7 @@ enum status lookup_hits_resolve(const struct session *session, const struct oper
 
 /* ---- from entries to sources ---- */
 
-/* The hit that an entry makes: the keys and the ETag of the source, and the projected properties. */
+/* Make a hit of an entry: the keys and the ETag of the source, and the projected properties. */
 static bool entry_as_source(const struct index *index, struct entity *entry)
 {
     struct str rest = entry->properties.bytes;
@@ -82,7 +85,8 @@ void lookup_hits_ask(const struct index *index, const struct operation *operatio
         keys[i] = out->entities[i].key;
     *sources = (struct operation){ .kind = OPERATION_GET,
         .account = operation->account,
-        .table = arena_copy(operation->arena, index->source_name), /* the read may load the catalogue again */
+        /* copied, since the read may reload the catalogue */
+        .table = arena_copy(operation->arena, index->source_name),
         .arena = operation->arena,
         .times = operation->times,
         .in.get = { .keys = keys, .count = out->count } };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup_latest.c - see the header. A key with nothing open has exactly its entries, since the manifest, the entries
- * and the removal of intents commit together (guards G9, G10); so what is left to judge is bounded.
+ * lookup_latest.c - see the header. The manifest, the entries and the removal of intents commit
+ * together (guards G9, G10), so the entries of a key without an open intent are exactly right. Only
+ * the keys with open intents have to be read at their source, and their number is bounded.
  */
 #include "store/indexes/lookup_latest.h"
 
@@ -15,8 +16,9 @@
 #include "store/sql.h"
 
 enum {
-    CHUNK = 32,                    /* sources in memory at once */
-    MOST = 2 * FRESHNESS_MAX_OPEN, /* a look-up gets here once at most half as many are open */
+    CHUNK = 32, /* sources in memory at the same time */
+    /* a look-up comes here only if at most half of this number was open */
+    MOST = 2 * FRESHNESS_MAX_OPEN,
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -60,17 +62,17 @@ bool lookup_latest_covers(const struct open_sources *open, const struct entity *
            bsearch(&source, open->keys, open->count, sizeof(open->keys[0]), compare_keys);
 }
 
-/* ---- the entries they should have ---- */
+/* ---- the entries that open sources should have ---- */
 
 struct merging {
     const struct index *index;
     const struct lookup_range *range;
     struct operation *operation;
-    struct entity *found; /* under their entries' keys */
+    struct entity *found; /* under the keys of their entries */
     size_t count;
 };
 
-/* Whether a comes before b on the page. */
+/* Below 0 if a comes before b on the page, in the direction of the look-up. */
 static int page_order(
     const struct operation *operation, const struct entity_key *a, const struct entity_key *b)
 {
@@ -79,7 +81,7 @@ static int page_order(
     return operation->in.lookup.descending ? -order : order;
 }
 
-/* Entries before the page or behind its end belong to other pages. */
+/* An entry before the page or behind its end belongs to another page. */
 static bool is_on_page(const struct operation *operation, const struct entity_key *entry)
 {
     const struct operation_lookup *in = &operation->in.lookup;
@@ -104,7 +106,7 @@ static void add_source(struct merging *merging, const struct entity *source, str
     merging->found[merging->count++].properties.bytes = arena_copy(arena, entry.properties.bytes);
 }
 
-/* Of a unique index: entities that do not own their value have no entry. */
+/* In a unique index, an entity that does not own its value has no entry. */
 static enum status drop_unowned(struct session *session, const struct index *index,
     struct outcome_get *sources, size_t count, struct error *err)
 {

@@ -21,10 +21,10 @@
 
 /* ---- entries ---- */
 
-/* The entries that a page may have. */
+/* Which entries a page may have. */
 struct wanted {
     const struct lookup_range *range;
-    const struct open_sources *open; /* empty: entries of these keys say nothing */
+    const struct open_sources *open; /* entries of these source keys are ignored; may be empty */
 };
 
 static bool holds(const void *context, const struct entity *entry)
@@ -78,7 +78,7 @@ static enum status read_entries(struct session *session, const struct index *ind
 
 /* ---- from entries to sources ---- */
 
-/* In the snapshot of their entries, if that is open. */
+/* Read the sources: in the snapshot in which the entries were read, if one is open. */
 static enum status read_sources(struct session *session, struct operation *sources, struct error *err)
 {
     if (session_in_snapshot(session))
@@ -104,7 +104,7 @@ static enum status check_sources(
         return STATUS_OK;
     lookup_hits_ask(index, operation, &sources);
     TRY(read_sources(session, &sources, err));
-    /* The read may have loaded the catalogue again, and the index with it. */
+    /* The read may have reloaded the catalogue and freed the index. */
     TRY(resolve_index(session, operation, &index, err));
     if (index->index_id != out->table_id)
         return error_set(err, STATUS_STALE, "the index has been built anew");
@@ -113,8 +113,8 @@ static enum status check_sources(
 }
 
 /*
- * The index was strong when the read began, so nothing was waited for; the one that has its name now is not (guard
- * G43).
+ * Whether an eventual index has replaced the one that was strong when the read began, for which the
+ * read has not waited (guard G43).
  */
 static bool was_replaced(const struct session *session, const struct operation *operation)
 {
@@ -125,8 +125,9 @@ static bool was_replaced(const struct session *session, const struct operation *
 }
 
 /*
- * What the read waited for was seen on another connection. A younger one may be to a database that has crashed since
- * and has lost what reconciles did last (guard G19): whether it is there must be asked again.
+ * The freshness that the read has waited for was observed on another connection. If this connection
+ * is newer, its database may have crashed meanwhile and lost the last reconciles (guard G19), so
+ * the question is asked again.
  */
 static enum status check_fresh(struct session *session, struct operation *operation, struct error *err)
 {
@@ -159,14 +160,16 @@ static enum status look_up(struct session *session, struct operation *operation,
     TRY(lookup_plan(index, in, operation->arena, &range, err));
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
-    reads_around = in->freshness.latest && !index_is_strong(index); /* which has all entries, always */
+    /* a strong index has all entries at any time */
+    reads_around = in->freshness.latest && !index_is_strong(index);
     /* Guard G22: the watermark is read before the entries, so the entries have all work that it covers. */
     TRY(lag_read(session, &lag, err));
     out->lag = index_is_strong(index) ? lag.strong : lag.behind;
     if (reads_around)
         TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
     else if (index_is_strong(index) && !in->trust_index)
-        TRY(session_begin_snapshot(session, err)); /* both are written together, and are seen together */
+        /* entries and sources are written in one commit, so they are read in one snapshot */
+        TRY(session_begin_snapshot(session, err));
     TRY(read_entries(session, index, &range, &open, operation, err));
     if (reads_around)
         TRY(lookup_latest_merge(session, index, &range, &open, operation, err));

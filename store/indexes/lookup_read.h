@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup_read.h - one page of an index look-up.
+ * lookup_read.h - reads one page of an index look-up.
  */
 #ifndef STORE_INDEXES_LOOKUP_READ_H
 #define STORE_INDEXES_LOOKUP_READ_H
@@ -9,9 +9,9 @@
 #include "store/session/session.h"
 
 /*
- * Give an OPERATION_LOOKUP its outcome: entities under their source's keys. Unless trust_index is set every
- * hit is checked against its source, which then is what is returned; entries that no longer hold are
- * left out (they are on their way).
+ * Give an OPERATION_LOOKUP its outcome: entities under the keys of their sources. Unless
+ * trust_index is set, every hit is checked against its source, and the source is returned; an entry
+ * that its source does not have any more is left out, since workers will remove it.
  *
  * INDEX_NOT_FOUND, INDEX_NOT_READY, INVALID_INPUT (values that do not fit the index's keys).
  */

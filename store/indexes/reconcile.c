@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reconcile.c - making entries agree with their sources, a batch of keys per transaction.
+ * reconcile.c - makes entries agree with their sources, a batch of keys per transaction.
  *
- *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; in a flight more make those that are missing
+ *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; in one more flight insert missing ones
  *   flight 2   remove the intents; dead letters, sources
  *   plan       in C, pure: domain/reconcile_plan
  *   flight 3   entries; state rows; dead letters; marker; COMMIT, which does not wait for the disk
  *
- * The order of the first two is the protocol: the sources are read after the lock (guard G8), so the transaction that
- * locked last has read last; and the intents are removed before the sources are read (guard G9), so every removed
- * intent has had its reading. One commit holds entries, manifest and the end of the intents (guard G10).
+ * The order of the first two flights is essential. The sources are read after the lock (guard G8),
+ * so the transaction that locks a key last has also read its source last. The intents are removed
+ * before the sources are read (guard G9), so whatever a removed intent stands for has been read.
+ * Entries, manifest and the removal of the intents are in one commit (guard G10).
  *
- * Unless it is forced, that commit does not wait for the disk: a crash of the database that takes it back opens the
- * intents again, and never takes back what a later commit that waited has seen of it.
+ * Unless the reconcile is forced, its commit does not wait for the disk. If a crash of the database
+ * loses the commit, the intents are open again; a later commit that waited for the disk is never
+ * kept while this one is lost.
  */
 #include "store/indexes/reconcile.h"
 
@@ -26,25 +28,31 @@
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
-/* Of properties, that a transaction reads and writes. A single source may have more: it is never in the way. */
+/*
+ * Bytes of properties that a transaction reads and writes. A single source may have more, so every
+ * source can be reconciled.
+ */
 enum { MAX_BYTES = 16 << 20 };
 
 struct reconcile {
     const struct intent *intents;
     size_t count;
     bool force;
-    bool doubts; /* the manifests do not name all entries */
-    const struct entry_suspect
-        *suspects; /* one for each intent: the manifests are not believed; NULL: they are */
+    bool doubts; /* the manifests may not name all entries */
+    /* one for each intent, if the manifests cannot be relied on; NULL: they can */
+    const struct entry_suspect *suspects;
     struct source_keys keys;
-    bool is_too_large; /* nothing was done: the sources must not be read together */
+    bool is_too_large; /* nothing was done: these sources are too large for one transaction */
     int64_t intents_removed;
-    struct reconcile_counts counts; /* of this attempt */
+    struct reconcile_counts counts; /* of the present attempt */
 };
 
 /* ---- flights 1 and 2 ---- */
 
-/* The most bytes of one source, if the sources and entries of `keys` such keys are to stay within MAX_BYTES. */
+/*
+ * The bound on each source, such that the sources of all keys and their entries stay within
+ * MAX_BYTES.
+ */
 static int64_t max_of_each(const struct source_keys *keys)
 {
     size_t copies = 1;
@@ -69,7 +77,10 @@ static enum status send_reads(struct session *session, const struct source_keys 
 
 enum source_column { SOURCE_N, SOURCE_VERSION, SOURCE_TS, SOURCE_DEAD, SOURCE_EXPIRES, SOURCE_PROPERTIES };
 
-/* Borrows the result: properties are large. False: some were left out, for being too large. */
+/*
+ * Borrows from the result, since properties are large. false: a source was too large, and its
+ * properties were left out.
+ */
 static bool fill_sources(struct source_keys *keys, const PGresult *result)
 {
     bool is_whole = true;
@@ -87,7 +98,7 @@ static bool fill_sources(struct source_keys *keys, const PGresult *result)
     return is_whole;
 }
 
-/* *sources is the caller's to clear; the keys borrow from it. */
+/* The caller clears *sources, from which the keys borrow. */
 static enum status read_all(struct session *session, struct reconcile *work, PGresult **dead_letters,
     PGresult **sources, struct error *err)
 {
@@ -121,7 +132,10 @@ static size_t count_questions(const struct source_keys *keys)
     return count;
 }
 
-/* Of those unowned, the indexes whose writers need no lock that is held here: they have no manifests. */
+/*
+ * Of the indexes whose value the key does not own, those without manifests: their writers do not
+ * need a lock that is held here.
+ */
 static uint32_t unowned_in_place(const struct source_key *key)
 {
     uint32_t out = 0;
@@ -133,9 +147,10 @@ static uint32_t unowned_in_place(const struct source_key *key)
 }
 
 /*
- * An entity that was written between the two readings has been compared with the owner of a value that it does not have
- * any more. If it owned its value before that write and owns one afterwards, the write has left no intent, and it is no
- * violation; otherwise it has left one.
+ * If an entity was written between the two readings, the owner that was read has been compared with
+ * a value that the entity does not have any more. In that case the finding is dropped: either the
+ * write has left an intent, and the key is reconciled again, or the entity owned its value before
+ * the write and owns one after it, and there is no violation.
  */
 static enum status confirm_unowned(struct session *session, struct source_keys *keys, struct error *err)
 {
@@ -148,7 +163,7 @@ static enum status confirm_unowned(struct session *session, struct source_keys *
     if (!is_asked)
         return STATUS_OK;
     source_keys_params(keys, &session->arena, &params);
-    pg_add_int4(&params, 0); /* no properties */
+    pg_add_int4(&params, 0); /* no properties are read */
     TRY(pg_query(&session->pg, &sql_source_get, &params, &rows, err));
     for (int i = 0; i < PQntuples(rows); i++) {
         struct source_key *key = &keys->keys[pg_int8(rows, i, SOURCE_N) - 1];
@@ -160,9 +175,9 @@ static enum status confirm_unowned(struct session *session, struct source_keys *
 }
 
 /*
- * Which of the keys own the values they ask for. Owners change in the commits of writes. A write that comes between the
- * reading of the sources and this one leaves its intent, so that its key is looked at again, or is noticed by
- * confirm_unowned.
+ * Ask which of the keys own the values that they have. Owners change in the commits of writes. If a
+ * write comes between the reading of the sources and this question, it leaves an intent, so that
+ * its key is reconciled again, or confirm_unowned notices it.
  */
 static enum status ask_owners(struct session *session, struct source_keys *keys, struct error *err)
 {
@@ -220,14 +235,16 @@ static bool is_named(const struct manifest *manifest, const struct index_entry *
     return false;
 }
 
-/* Most entries are new to their source: a plain insert need not look whether they are there first. */
+/*
+ * Most entries are new to their source, so they are inserted without checking whether they exist.
+ */
 static enum entry_work work_of(
     const struct reconcile *work, const struct source_key *key, const struct index_entry *entry)
 {
     return work->doubts || is_named(&key->stored, entry) ? ENTRY_UPSERT : ENTRY_INSERT;
 }
 
-/* All entries of a kind, in the order of locks. */
+/* Collect all changes of one kind, in the order of locks. */
 static size_t collect(
     const struct reconcile *work, enum entry_work kind, struct arena *arena, struct entry_change **out)
 {
@@ -259,7 +276,10 @@ static enum status send_entries(
     return entry_rows_send(session, kind, changes, count, err);
 }
 
-/* No entries: no state row. Also when this transaction has made it for a key that is left alone. */
+/*
+ * Whether to delete the state row: if the key has no entries, or if this transaction has inserted
+ * the row for a key that is not reconciled.
+ */
 static bool loses_state(const struct source_key *key)
 {
     return key->is_selected ? key->plan.manifest.count == 0 : key->applied == 0;
@@ -302,7 +322,7 @@ static bool is_violated(const struct reconcile_plan *plan, int64_t index_id)
 
 enum dead_letter_column { DEAD_LETTER_N, DEAD_LETTER_INDEX };
 
-/* A key that has been reconciled has no dead letters but those of its violations. */
+/* After a reconcile the key keeps only the dead letters of its violations, so delete all others. */
 static enum status send_dead_letter_deletes(
     struct session *session, const struct reconcile *work, const PGresult *dead_letters, struct error *err)
 {
@@ -366,7 +386,8 @@ static enum status send_changes(
     TRY(send_states(session, work, err));
     TRY(send_dead_letter_deletes(session, work, dead_letters, err));
     TRY(send_violations(session, work, err));
-    if (work->force) /* there is no intent that would be open again */
+    /* no intent would be open again after a crash, so this commit waits for the disk */
+    if (work->force)
         return STATUS_OK;
     return pg_send(&session->pg, &sql_flush_later, NULL, err);
 }
@@ -384,7 +405,7 @@ static enum status reconcile(struct session *session, void *context, struct erro
         return STATUS_OK;
     TRY(read_all(session, work, &dead_letters, &sources, err));
     if (work->is_too_large) {
-        pg_recover(&session->pg); /* rolls back: the intents are open again */
+        pg_recover(&session->pg); /* rolls back, so that the intents stay open */
         return STATUS_OK;
     }
     FAILPOINT_TRY("reconcile.after_source_read", err);
@@ -393,7 +414,7 @@ static enum status reconcile(struct session *session, void *context, struct erro
         TRY(stored_entries_read(session, &work->keys, work->suspects, work->count, err));
     plan(session, work);
     if (work->counts.keys == 0) {
-        pg_recover(&session->pg); /* rolls back: a message that came twice, or late */
+        pg_recover(&session->pg); /* rolls back: the message was a repeated or late one */
         return STATUS_OK;
     }
     TRY(send_changes(session, work, dead_letters, err));
@@ -416,7 +437,7 @@ static void count_difference(const struct source_key *key, struct dead_letter_di
     }
 }
 
-/* One snapshot; nothing is locked, nothing written. */
+/* Reads in one snapshot; locks and writes nothing. */
 enum status reconcile_preview(struct session *session, const struct intent *intent,
     struct dead_letter_difference *out, struct error *err)
 {
@@ -453,7 +474,10 @@ static enum status reconcile_at_once(struct worker *store, struct reconcile *wor
     struct error failure = { 0 };
     enum status status = worker_attempt(store, reconcile, work, &failure);
 
-    /* An entry that no manifest names: it or its manifest was changed by hand. */
+    /*
+     * A duplicate key: an entry exists that no manifest names, because it or its manifest was
+     * changed by hand.
+     */
     if (status != STATUS_OK && pg_is_duplicate_key(&failure)) {
         work->doubts = true;
         status = worker_attempt(store, reconcile, work, &failure);
@@ -508,7 +532,10 @@ enum status reconcile_repair(struct worker *store, const struct intent *intents,
     return reconcile_in_parts(store, &work, counts, err);
 }
 
-/* A key that fails by itself may have a manifest that cannot be read: then what is stored counts. */
+/*
+ * If a key fails when it is alone, its manifest may be undecodable; then the stored entries are
+ * used instead.
+ */
 static enum status reconcile_one(struct worker *store, const struct intent *key, struct error *err)
 {
     const struct entry_suspect nothing = { .source = key->key };

@@ -52,14 +52,14 @@ static enum status check_replaceable(const struct session *session, const struct
     return STATUS_OK;
 }
 
-/* No caller's name has a '$'. */
+/* The name of a replacement; it contains '$', which no name of a caller's table may. */
 static struct str hidden_name(const struct index *index, struct arena *arena)
 {
     return arena_format(
         arena, "%.*s$%" PRIx64, STR_ARG(table_name_fold(index->name, arena)), (uint64_t)index->index_id);
 }
 
-/* The declaration, with the names of the index that it replaces. */
+/* The declaration of the replacement, with the names of the index that it replaces. */
 static struct index replacement_of(
     const struct index *old, const struct operation *operation, int64_t index_id)
 {
@@ -116,8 +116,8 @@ void replacement_calls_create(struct session *session, struct operation *operati
 }
 
 /*
- * A replacement is ended by its builder, by a cancellation or by DropIndex: each does so in a catalogue change in which
- * the operation's row ends too, so that only one of them does.
+ * The builder, a cancellation or DropIndex ends a replacement. Each does so in a catalogue change
+ * that ends the operation's row too, so only one of them succeeds.
  */
 
 enum status replacement_calls_send_switch(
@@ -177,7 +177,7 @@ static const struct index *find_by_operation(const struct session *session, cons
     return NULL;
 }
 
-/* If the replacement has ended, the operation's row has its outcome. */
+/* If the replacement has ended already, the operation's row has its outcome. */
 static enum status cancel(struct session *session, struct operation *operation, struct error *err)
 {
     const struct index *index;

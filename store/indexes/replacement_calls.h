@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replacement_calls.h - requests to replace an index by another one, and how a replacement ends.
+ * replacement_calls.h - requests to replace an index by another one, and the ways in which a
+ * replacement ends.
  *
- * A replacement is an index as any other, with entries, manifests, owners and violations of its own, but without a
- * name: catalogue_find does not find it. Its builder makes it READY, retires the other index and gives it the name in
- * one catalogue change (guard G42), so every reader finds the one or the other with all its entries. If the replacement
- * fails or is cancelled before, it is retired.
+ * A replacement is an index with entries, manifests, owners and violations of its own, but without
+ * a name: catalogue_find does not find it. One catalogue change makes it READY, retires the other
+ * index and gives the replacement its name (guard G42), so every reader finds one of the two with
+ * all its entries. If the replacement fails or is cancelled before that, it is retired.
  */
 #ifndef STORE_INDEXES_REPLACEMENT_CALLS_H
 #define STORE_INDEXES_REPLACEMENT_CALLS_H
@@ -15,26 +16,32 @@
 #include "store/session/session.h"
 
 /*
- * The new index, BUILDING, and its build, through the fence. Outcome: out.jobs, one.
- * INDEX_NOT_FOUND, INDEX_NOT_READY (it is being built, or replaced), TOO_MANY_OPERATIONS, QUOTA_EXCEEDED, INVALID_INPUT
- * (another table, or as many indexes on it as there may be).
+ * Create the new index, BUILDING, and start its build, through the fence. Outcome: out.jobs, one.
+ *
+ * INDEX_NOT_FOUND, INDEX_NOT_READY (the index is being built or replaced), TOO_MANY_OPERATIONS,
+ * QUOTA_EXCEEDED, INVALID_INPUT (another source table, or the table has the maximum number of
+ * indexes).
  */
 void replacement_calls_create(struct session *session, struct operation *operation);
 
 /*
- * Cancel a replacement: its operation ends, and the new index is retired, through the fence. Outcome: out.jobs, one.
- * OPERATION_NOT_FOUND, OPERATION_NOT_CONTROLLABLE (it has ended).
+ * Cancel a replacement through the fence: its operation ends, and the new index is retired.
+ * Outcome: out.jobs, one. OPERATION_NOT_FOUND, OPERATION_NOT_CONTROLLABLE (the operation has
+ * ended).
  */
 void replacement_calls_cancel(struct session *session, struct operation *operation);
 
 /*
- * Send what gives a new index its name, inside the catalogue change that makes it READY; nothing if it has its name, or
- * is NULL.
+ * Inside the catalogue change that makes a new index READY, send the statements that give it its
+ * name. If the index has its name already, or is NULL, nothing is sent.
  */
 MUST_USE enum status replacement_calls_send_switch(
     struct session *session, const struct index *index, struct error *err);
 
-/* End the operation of a replacement as the job says, and retire the new index, in one catalogue change. */
+/*
+ * End the operation of a replacement with the state of the job, and retire the new index, in one
+ * catalogue change.
+ */
 MUST_USE enum status replacement_calls_give_up(struct job *job, struct error *err);
 
 #endif

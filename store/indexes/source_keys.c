@@ -8,7 +8,10 @@
 
 #include "store/sql.h"
 
-/* Two rounds are nearly always enough, but state rows of keys without entries are deleted and inserted often. */
+/*
+ * Two rounds are nearly always enough. More are needed if other transactions keep deleting and
+ * inserting the state rows of keys without entries.
+ */
 enum { MAX_ROUNDS = 16 };
 
 static int by_key(const void *a, const void *b)
@@ -20,7 +23,10 @@ static int by_key(const void *a, const void *b)
     return entity_key_compare(&x->key, &y->key);
 }
 
-/* Keys are sorted by table, so most have the table of the key before them: that saves a search. */
+/*
+ * Keys are sorted by table, so a key mostly has the table of the key before it, which saves a
+ * search.
+ */
 static void find_tables(struct source_keys *keys, const struct catalogue *catalogue)
 {
     for (size_t i = 0; i < keys->count; i++) {
@@ -53,7 +59,10 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
     for (size_t i = 0; i < count; i++) {
         if (intents[i].kind != INTENT_RECONCILE)
             continue;
-        /* The bucket is computed: a state row in another bucket would be another lock. */
+        /*
+         * The bucket is computed, not taken from the intent: a state row in another bucket would be
+         * another lock.
+         */
         keys->keys[total++] = (struct source_key){ .table_id = intents[i].table_id,
             .bucket = entity_key_bucket(intents[i].table_id, intents[i].key.partition),
             .key = intents[i].key };
@@ -172,9 +181,9 @@ static enum status create_states(
 }
 
 /*
- * If another transaction has inserted a state row between the two statements, this one must not wait for that row while
- * it holds locks: the other transaction may wait for one of them. So it rolls back, forgets what it has read, and
- * begins again.
+ * Another transaction has inserted a state row between the two statements. This one must not wait
+ * for that row while it holds locks, since the other transaction may wait for one of these. So it
+ * rolls back, drops what it has read, and begins again.
  */
 static void release_locks(struct session *session, struct source_keys *keys)
 {
@@ -207,7 +216,7 @@ enum status source_keys_begin(struct session *session, struct source_keys *keys,
         err, STATUS_TIMEOUT, "other transactions kept inserting the state rows of the same keys; try again");
 }
 
-/* ---- their intents ---- */
+/* ---- intents of the keys ---- */
 
 enum status source_keys_send_intents(
     struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err)

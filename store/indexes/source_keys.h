@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_keys.h - the source keys that a batch of intents names: each once, in the order of locks, with what
- * was read about them while their state rows were locked.
+ * source_keys.h - the source keys of a batch of intents: each once, in the order of locks, with
+ * what was read about them while their state rows were locked.
  */
 #ifndef STORE_INDEXES_SOURCE_KEYS_H
 #define STORE_INDEXES_SOURCE_KEYS_H
@@ -15,13 +15,13 @@ struct source_key {
     int64_t table_id;
     int16_t bucket;
     struct entity_key key;
-    const struct table *table; /* NULL: it was deleted */
-    bool is_open;              /* it has open intents */
-    bool is_selected;          /* it is to be reconciled */
-    int64_t applied;           /* 0: the state row was made by this transaction */
+    const struct table *table; /* NULL: the table was deleted */
+    bool is_open;              /* the key has open intents */
+    bool is_selected;          /* the key is to be reconciled */
+    int64_t applied;           /* 0: this transaction has inserted the state row */
     struct str ctid;           /* of the state row */
     struct manifest stored;
-    bool is_ill; /* its manifest cannot be read */
+    bool is_ill; /* the manifest cannot be decoded */
     struct row_state source;
     uint32_t unowned; /* as in struct reconcile_case */
     struct reconcile_plan plan;
@@ -35,7 +35,10 @@ struct source_keys {
 /* Plan the changes of a key's entries from what was read about it. */
 void source_keys_plan(const struct source_key *key, struct arena *arena, struct reconcile_plan *out);
 
-/* The keys of the intents of kind INTENT_RECONCILE, borrowed, with their tables by the session's catalogue. */
+/*
+ * List the source keys of the intents of kind INTENT_RECONCILE, borrowed, with their tables in the
+ * session's catalogue.
+ */
 void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
     const struct intent *intents, size_t count);
 
@@ -43,33 +46,37 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
 
 /*
- * Begin a transaction that writes, with the state rows of all keys locked: first the rows that exist, then those
- * that this transaction inserts (guard G8). Fills applied, ctid, stored and is_ill. STATUS_STALE: see
- * session_take_begin;
- * STATUS_TIMEOUT: other transactions kept inserting the missing rows.
+ * Begin a transaction that writes, and lock the state rows of all keys: first the rows that exist,
+ * then the missing ones, which this transaction inserts (guard G8). Fills applied, ctid, stored and
+ * is_ill.
+ *
+ *   STATUS_STALE    see session_take_begin
+ *   STATUS_TIMEOUT  other transactions kept inserting the missing rows
  */
 MUST_USE enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err);
 
-/* Fill the same members from rows of state_hold or state_get for all keys. */
+/*
+ * Fill the same members from the result of state_hold or state_get, which has a row for each key.
+ */
 void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena);
 
 /* STATUS_INTERNAL: the manifest of a key cannot be decoded. */
 MUST_USE enum status source_keys_check(const struct source_keys *keys, struct error *err);
 
 /*
- * Send the statement that reads (sql_intent_of_keys) or removes (sql_intent_take) the intents of the locked keys (guard
- * G9).
+ * Send the statement that reads (sql_intent_of_keys) or removes (sql_intent_take) the intents of
+ * the locked keys (guard G9).
  */
 MUST_USE enum status source_keys_send_intents(
     struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err);
 
-/* Columns of intent_of_keys.sql; intent_take.sql has only the first one. */
+/* The columns of intent_of_keys.sql; intent_take.sql has only the first one. */
 enum open_intent_column { OPEN_INTENT_N, OPEN_INTENT_ID };
 
-/* Set is_open of the keys that the result, a row for each intent, names. */
+/* Set is_open of the keys that the result names, which has a row for each intent. */
 void source_keys_mark_open(struct source_keys *keys, const PGresult *intents);
 
-/* Delete the state rows of those keys for which is_wanted says true. */
+/* Send the statement that deletes the state rows of the keys for which is_wanted returns true. */
 MUST_USE enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,
     bool (*is_wanted)(const struct source_key *key), struct error *err);
 

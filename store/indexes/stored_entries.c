@@ -9,7 +9,7 @@
 #include "domain/indexes/reconcile_plan.h"
 #include "store/sql.h"
 
-/* A place to look at, for one source key. */
+/* The key of an entry to look at, for one source key. */
 struct stored_entry {
     int64_t index_id;
     int16_t bucket;
@@ -83,7 +83,7 @@ static void add_suspects(
             add_entry(list, key, suspects[i].index_id, &suspects[i].entry);
 }
 
-/* Sorted, and each once for its source. */
+/* List the entries of all keys, sorted, each once for its source. */
 static struct entry_list list_entries(
     struct source_keys *keys, const struct entry_suspect *suspects, size_t count, struct arena *arena)
 {

@@ -7,9 +7,10 @@
  *   plan       the entries of the locked rows
  *   flight 3   owners; remove the rows that were created to be locked; entries; marker; COMMIT
  *
- * Writers of a strong index write its entries under the locks of their entities. The builder takes the same locks
- * before it reads (guard G35): a write is then wholly before the chunk, which reads it, or wholly behind it, and writes
- * over it.
+ * A write to a table with a strong index writes the index's entries while it holds the locks of its
+ * entities. The builder takes the same locks before it reads (guard G35). So a write comes either
+ * wholly before the chunk, which then reads its result, or wholly after the chunk, and overwrites
+ * its entries.
  */
 #include "store/indexes/strong_build.h"
 
@@ -27,9 +28,9 @@
 struct mending {
     struct strong_mending *asked;
     const struct index *index;
-    const struct strong_source *sources; /* sorted by key; several may have one key */
+    const struct strong_source *sources; /* sorted by key; several may have the same key */
     struct write_set set;
-    struct unique_owners owners; /* of a unique index */
+    struct unique_owners owners; /* of the values of a unique index */
     struct entry_change *upserts, *deletes;
     size_t upsert_count, delete_count;
 };
@@ -50,7 +51,7 @@ static const struct strong_source *sorted(const struct strong_mending *asked, st
     return sources;
 }
 
-/* The rows to lock, each once. An absent one is offered as a dead row, which goes again. */
+/* Make the rows to lock, each once. An absent row is created as a dead one, and removed again. */
 static void build_set(struct mending *work, const struct session *session, const struct table *table)
 {
     const struct row_state dead = { .version = session->catalogue->floor + 1, .ts = session->now_ticks };
@@ -77,7 +78,7 @@ static void add_violation(struct strong_mending *asked, const struct plan_row *r
         .key = { arena_copy(asked->arena, row->key.partition), arena_copy(asked->arena, row->key.row) } };
 }
 
-/* Of a unique index, the first of several entities with one value owns it. */
+/* In a unique index, the first of several entities with the same value owns it. */
 static bool owns_value(struct mending *work, const struct plan_row *row, struct arena *arena)
 {
     struct unique_value value;
@@ -86,7 +87,7 @@ static bool owns_value(struct mending *work, const struct plan_row *row, struct 
                                           unique_owners_claim(&work->owners, work->index, &value, &row->key));
 }
 
-/* false: the source cannot have its entry, or has none. */
+/* Plan the entry of a row. false: the source has no entry, or cannot have its entry. */
 static bool plan_row(
     struct mending *work, const struct plan_row *row, struct arena *arena, struct index_entry *entry)
 {
@@ -119,7 +120,7 @@ static void add_delete(struct mending *work, const struct entity_key *found)
     };
 }
 
-/* Both lists come in the order of the sources. */
+/* Plan all rows. The sources and the rows are in the same order. */
 static void plan(struct mending *work, struct arena *arena)
 {
     size_t next = 0, count = work->asked->count;
@@ -142,7 +143,7 @@ static void plan(struct mending *work, struct arena *arena)
         qsort(work->deletes, work->delete_count, sizeof(*work->deletes), reconcile_plan_compare_entries);
 }
 
-/* The owners of all values that the locked rows ask for. */
+/* Lock the owners of all values that the locked rows have. */
 static enum status lock_owners(struct session *session, struct mending *work, struct error *err)
 {
     work->owners.arena = &session->arena;

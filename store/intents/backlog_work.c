@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backlog_work.c - how much is open, and up to when all of it is done.
+ * backlog_work.c - the number of open intents, and the time up to which all work is done.
  *
- * The oldest intent of every bucket is found through an index, in milliseconds however many there are. Counting looks
- * at all of them, or at a sample, and is asked for less often.
+ * The oldest intent of each bucket is found through an index, in milliseconds however many there
+ * are. Counting reads all intents, or a sample of them, and is asked for less often.
  */
 #include "store/intents/backlog_work.h"
 
@@ -21,12 +21,16 @@ struct backlog_work {
     bool counts;
     struct backlog *out;
 
-    /* Of an attempt. */
+    /* The result of one attempt. */
     struct backlog found;
     bool is_ahead
-        [LEASE_RANGES]; /* some work has a younger time than the clock: how far the bucket range is cannot be said */
+        /*
+         * a reconcile in the range has a time ahead of the clock, so the range's progress is
+         * unknown
+         */
+        [LEASE_RANGES];
     bool is_open[LEASE_RANGES], is_open_of[MAX_QUEUES * WORK_KINDS];
-    int64_t as_of_us[LEASE_RANGES]; /* 0: not held */
+    int64_t as_of_us[LEASE_RANGES]; /* 0: this worker does not hold the range */
 };
 
 static enum status send_queries(struct session *session, const struct backlog_work *work, struct error *err)
@@ -48,7 +52,7 @@ static enum status send_queries(struct session *session, const struct backlog_wo
     return pg_sync(&session->pg, err);
 }
 
-/* How far behind indexes are is said by source keys alone. */
+/* The lag of indexes depends on the intents of source keys alone, not on those of transactions. */
 static void take_oldest(struct backlog_work *work, const PGresult *rows)
 {
     for (int row = 0; row < PQntuples(rows); row++) {
@@ -91,7 +95,10 @@ static void take_counts(struct backlog_work *work, const PGresult *rows)
     }
 }
 
-/* A count may be older than what is known to be open, or be an estimate: it is 0 only where nothing is. */
+/*
+ * A count may be an estimate, or older than the search for the oldest intent. It is 0 exactly if
+ * nothing is open.
+ */
 static int64_t bounded(int64_t count, bool is_open)
 {
     return is_open ? numbers_max(count, 1) : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backlog_work.h - how much is open, and up to when everything has been applied.
+ * backlog_work.h - measures how many intents are open, and up to when everything has been applied.
  */
 #ifndef STORE_INTENTS_BACKLOG_WORK_H
 #define STORE_INTENTS_BACKLOG_WORK_H
@@ -13,7 +13,10 @@
 #include "store/intents/lease_work.h"
 #include "store/session/worker.h"
 
-/* What is open in the bucket ranges held, transactions included: in all, by bucket range, and by queue_slot. */
+/*
+ * The open intents in the bucket ranges that the worker holds, transactions included: in all, by
+ * bucket range, and by queue_slot.
+ */
 struct backlog {
     int queues;     /* the number of queues; set by the caller */
     int64_t lag_us; /* age of the oldest open intent of a source key */
@@ -25,10 +28,11 @@ struct backlog {
 };
 
 /*
- * Look at what is open and store, in one snapshot, for each bucket range held up to when everything acknowledged has
- * been applied: as_of = min(now, time of the oldest open intent of a source key); unknown while the time of an open one
- * is ahead of the clock. Counts stay as they were in *backlog unless `counts` asks for new ones, which are estimates
- * where the table of intents is larger than 32 MB; but nothing open is 0, and something never.
+ * Measure what is open and store, in one snapshot, the time up to which everything acknowledged has
+ * been applied in each bucket range held: as_of = min(now, time of the oldest open intent of a
+ * source key). It is unknown while an open intent has a time ahead of the clock. The counts in
+ * *backlog are updated only if `counts` is set. If the table of intents is larger than 32 MB they
+ * are estimates, but a count is 0 exactly if nothing is open.
  */
 MUST_USE enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANGES], bool counts,
     struct backlog *backlog, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * freshness.c - see the header. Four questions, each one statement for all waiting reads; an answer can only become
- * worse by the next.
+ * freshness.c - see the header. Four questions are asked, each in one statement for all waiting
+ * reads. A later question can only replace an answer by a worse one.
  */
 #include "store/intents/freshness.h"
 
@@ -30,8 +30,8 @@ static void set_open(struct freshness_wait *wait)
 }
 
 /*
- * A strong index shows every acknowledged write, whatever is still to be done for others: only that a transaction has
- * ended must be asked.
+ * Whether tokens and lag must be checked. A strong index shows every acknowledged write, whatever
+ * other indexes have to do; for it only the end of a transaction must be waited for.
  */
 static bool is_asked(const struct freshness_wait *wait)
 {
@@ -40,7 +40,7 @@ static bool is_asked(const struct freshness_wait *wait)
 
 /* ---- transactions ---- */
 
-/* A token that names a transaction, and whose it is. */
+/* A token that names a transaction, and the wait that it belongs to. */
 struct named {
     struct freshness_wait *wait;
     struct consistency *token;
@@ -308,7 +308,10 @@ static bool mark_strong(const struct session *session, struct freshness_wait *wa
     return found;
 }
 
-/* The catalogue must be no older than the question: the index of this name could be another one by now. */
+/*
+ * Find out which look-ups go through a strong index. The catalogue must be at least as new as the
+ * question, since another index may have the name by now.
+ */
 static enum status find_strong(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
@@ -336,7 +339,7 @@ static enum status ask_all(
     return ask_latest(session, waits, count, err);
 }
 
-/* By an old catalogue an index that has become a strong one would be waited for as one that is behind. */
+/* With an old catalogue, an index that has become strong would be waited for as an eventual one. */
 static enum status ask_by_new_catalogue(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {

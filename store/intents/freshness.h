@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * freshness.h - whether what reads wait for has come: their consistency tokens, their bound on staleness, and for reads
- * of the latest that not too much is open. Asked for many of them at once.
+ * freshness.h - whether the indexes are as fresh as waiting look-ups require: by their consistency
+ * tokens, their bound on staleness and, for look-ups of the latest, by the number of open source
+ * keys. One call asks for many look-ups.
  */
 #ifndef STORE_INTENTS_FRESHNESS_H
 #define STORE_INTENTS_FRESHNESS_H
@@ -9,36 +10,42 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* The most source keys with something open that a look-up of the latest reads around. */
+/* The maximum number of open source keys up to which a look-up of the latest is answered. */
 enum { FRESHNESS_MAX_OPEN = 1000 };
 
 enum freshness_answer {
-    FRESHNESS_OPEN, /* not yet: err says what is missing */
+    FRESHNESS_OPEN, /* not reached yet; err says what is missing */
     FRESHNESS_NOW,
-    FRESHNESS_NEVER, /* it will not come by itself: err */
+    FRESHNESS_NEVER, /* will not be reached by waiting; err says why */
 };
 
 struct freshness_wait {
-    struct operation
-        *operation; /* an OPERATION_LOOKUP. Its tokens of transactions that have ended become those of
-                                    their steps */
-    bool is_strong; /* the look-up is through a strong index; set by freshness_ask */
+    /*
+     * an OPERATION_LOOKUP; its tokens of transactions that have ended are replaced by those of
+     * their steps
+     */
+    struct operation *operation;
+    bool is_strong; /* the look-up uses a strong index; set by freshness_ask */
     enum freshness_answer answer;
     struct error err;
 };
 
-/* Connects where that is needed. Fails with the database; then all answers are open, and say so. */
+/*
+ * Ask for all waits. Connects if there is no connection. If the database cannot be used, the call
+ * fails, and every answer is FRESHNESS_OPEN with that error.
+ */
 MUST_USE enum status freshness_ask(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err);
 
 /*
- * The part of the question that a look-up may ask by itself: of waits whose answer is FRESHNESS_NOW, those whose tokens
- * name intents that are not done get another one. is_strong is set; no token names a transaction.
+ * The part of the question that short look-ups ask. Among the waits whose answer is FRESHNESS_NOW,
+ * those whose tokens name intents that are not done get another answer. is_strong must be set, and
+ * no token may name a transaction.
  */
 MUST_USE enum status freshness_ask_blocks(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err);
 
-/* Whether the lag is within max_staleness, if that is required. */
+/* Whether the lag is within max_staleness; true if max_staleness is not set. */
 bool freshness_is_recent(const struct freshness *freshness, const struct lag *lag);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lag.h - how far the workers have come.
+ * lag.h - reads how far the workers' index updates are behind.
  */
 #ifndef STORE_INTENTS_LAG_H
 #define STORE_INTENTS_LAG_H
@@ -10,13 +10,16 @@
 
 /* The result of one reading of the watermarks. */
 struct lag_seen {
-    struct lag behind; /* over all bucket ranges, as the relay last saw it */
-    struct lag strong; /* of a strong index: there is none as of now, by the database's clock */
+    struct lag behind; /* over all bucket ranges, as the relays have stored it last */
+    struct lag strong; /* of a strong index: nothing is behind, as of now by the database's clock */
 };
 
 MUST_USE enum status lag_read(struct session *session, struct lag_seen *out, struct error *err);
 
-/* lag_read as a statement of a flight: queue it, and take its result in its turn. */
+/*
+ * lag_read as a statement of a flight: lag_send queues it, and lag_take takes its result in its
+ * turn.
+ */
 MUST_USE enum status lag_send(struct session *session, struct error *err);
 MUST_USE enum status lag_take(struct session *session, struct lag_seen *out, struct error *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lease_work.c - the leases of bucket ranges, and scans of the open intents in them.
+ * lease_work.c - the leases of bucket ranges, and scans for the open intents in them.
  *
- * Ids of intents begin with the time of the database's clock (guard G13), so a scan reads them in the order of
- * their making.
+ * Intent ids begin with the time of the database's clock (guard G13), so a scan reads intents in
+ * the order in which they were made.
  */
 #include "store/intents/lease_work.h"
 
@@ -72,7 +72,7 @@ struct scan {
     struct intents_found found;
 };
 
-/* The slots of a bucket range that are looked at, as the first parameters of the two statements. */
+/* The slots of a bucket range that are scanned, as the first parameters of the two statements. */
 struct scan_slots {
     struct pg_array buckets, kinds, until, after;
 };
@@ -92,7 +92,7 @@ static void add_slot(
     pg_array_intent_id(&slots->after, after);
 }
 
-/* The work of a bucket that is in the scope. */
+/* Add the work of a bucket that the scope includes. */
 static void add_scope(const struct scan *scan, int16_t bucket, struct scan_slots *slots)
 {
     const struct scan_scope *scope = scan->what->scope;
@@ -176,8 +176,8 @@ static void fill_intents(struct scan *scan, const PGresult *result)
 enum first_column { FIRST_NOW_US, FIRST_ID };
 
 /*
- * An intent that is being written now has an id at most half a minute old, so a mark one minute behind the newest id
- * seen is safe.
+ * An intent that is being written now has an id that is at most half a minute old, so it is safe to
+ * begin the next scan one minute before the newest id.
  */
 static void fill_low_id(struct scan *scan, const PGresult *first)
 {

@@ -16,43 +16,54 @@
 #include "store/session/worker.h"
 
 /*
- * Renew the leases of this worker and take free ones, for lease_ms. held[range]: whether the worker has the lease.
- * Leases spread work; nothing relies on them.
+ * Renew this worker's leases and take free ones, for lease_ms. held[range]: whether this worker has
+ * the lease. Leases spread work over workers; correctness does not depend on them.
  */
 MUST_USE enum status lease_work_hold(
     struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err);
 MUST_USE enum status lease_work_release(struct worker *store, struct error *err);
 
-/* The work of a scan: by queue_slot, the intents of a queue and kind that were made before a time; 0: none. */
+/*
+ * Which work a scan finds: by queue_slot, the intents of that queue and kind that were made before
+ * this time; 0: none.
+ */
 struct scan_scope {
     int queues;
     int64_t until_us[MAX_QUEUES * WORK_KINDS];
 };
 
-/* The intents that a scan looks for. */
+/* Which intents a scan looks for. */
 struct intent_scan {
     int range;
     const struct scan_scope *scope; /* NULL: all work */
-    struct intent_id
-        from_id;    /* older ones are not looked at; none: all are (guard G7: do so every few minutes) */
-    bool rest_only; /* read only slots of which an earlier scan has left intents: see scan_reach.h */
+    /*
+     * older intents are not looked at; none: all are, which must be done every few minutes (guard
+     * G7)
+     */
+    struct intent_id from_id;
+    /* read only the slots in which an earlier scan has left intents: see scan_reach.h */
+    bool rest_only;
     int64_t min_age_ms;
     size_t max;
 };
 
 struct intents_found {
-    struct intent *intents; /* in the arena; each slot's oldest first */
+    struct intent *intents; /* in the arena; the oldest of each slot first */
     size_t count;
-    /* A safe from_id for a later scan: a minute behind the bucket range's oldest open intent; none: after rest_only. */
+    /*
+     * A safe from_id for a later scan: one minute before the bucket range's oldest open intent;
+     * none after a scan with rest_only.
+     */
     struct intent_id low_id;
 };
 
 /*
- * Find open intents of a bucket range that are old enough and whose key does not wait for its next attempt: a share of
- * every slot (scan_reach.h), up to `max` in all. A slot that an earlier scan has not read to its end is read on from
- * there.
+ * Find open intents of a bucket range that are old enough and whose key does not wait for its next
+ * attempt: a share of each slot (scan_reach.h), and up to `max` in all. If an earlier scan has not
+ * read a slot to its end, reading continues there.
  *
- * reach  of this bucket range, and of scans with or without a scope; changed only if the scan succeeds
+ * reach  of this bucket range, one for scans with a scope and one for those without; changed only
+ * if the scan succeeds
  */
 MUST_USE enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
     struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err);

@@ -86,7 +86,7 @@ void queue_calls_list(struct session *session, struct operation *operation)
     attempt_operation(session, operation, list);
 }
 
-/* With its audit record. */
+/* Run the statement and write its audit record, in one transaction. */
 static enum status run_statement(
     struct session *session, const struct embedded *sql, const struct pg_params *params, struct error *err)
 {
@@ -109,7 +109,10 @@ static enum status reshard(struct session *session, struct operation *operation,
     return read_views(session, operation, &map, -1, 0, err);
 }
 
-/* Doing it again after a lost answer changes nothing, but for what a drain includes. */
+/*
+ * If the answer is lost, a second attempt changes nothing, except that a drain then includes
+ * intents made meanwhile.
+ */
 static enum status control(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_queues *in = &operation->in.queues;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_work.c - what workers read and write about queues: controls, permits of queues with a rate limit, and
- * how much has been done.
+ * queue_work.c - what workers read and write about queues: controls, permits of queues with a rate
+ * limit, and the numbers of applied intents.
  */
 #include "store/intents/queue_work.h"
 
@@ -97,7 +97,7 @@ enum status queue_work_take_permits(
     return STATUS_OK;
 }
 
-/* ---- what is done ---- */
+/* ---- applied intents ---- */
 
 struct telling {
     const struct applied *applied;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_work.h - what workers read of the queues' controls, and what they report as applied.
+ * queue_work.h - how workers read the controls of queues and take permits, and report what they
+ * have applied.
  */
 #ifndef STORE_INTENTS_QUEUE_WORK_H
 #define STORE_INTENTS_QUEUE_WORK_H
@@ -12,11 +13,17 @@
 #include "domain/intents/queue_control.h"
 #include "store/session/worker.h"
 
-/* How work is spread over queues and how operators control these, by queue_slot; *any: some queue is controlled. */
+/*
+ * Read how work is spread over queues, and how operators control each queue, by queue_slot. *any:
+ * at least one queue is controlled.
+ */
 MUST_USE enum status queue_work_read_controls(struct worker *store, struct queue_map *map,
     struct queue_control out[MAX_QUEUES * WORK_KINDS], bool *any, struct error *err);
 
-/* How many of `wanted` intents of a queue that is limited may be worked on now; all, if it is not limited any more. */
+/*
+ * Take permits for up to `wanted` intents of a queue with a rate limit; returns how many may be
+ * worked on now. If the queue has no limit any more, that is all of them.
+ */
 MUST_USE enum status queue_work_take_permits(
     struct worker *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err);
 

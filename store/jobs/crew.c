@@ -11,18 +11,17 @@
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
-enum { BUSY_MS = 3000 }; /* after another session was seen at work */
+enum { BUSY_MS = 3000 }; /* how long another session counts as busy after it was seen at work */
 
 struct crew {
-    struct worker *store; /* of the second member */
+    struct worker *store; /* of the second member's thread */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    crew_task *task; /* NULL: none is to be done */
+    crew_task *task; /* NULL: there is none to be done */
     void *context;
     bool is_ending;
-    /* of the leader */
-    bool gives_way;
+    bool gives_way; /* set by the leader */
     int64_t busy_until_us;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job.h - a long-running operation (a job) that this worker carries on: its row, and checkpoints. What a kind of job
- * does in a chunk stands with its kind: index_build.h, range_delete.h, purge.h.
+ * job.h - a long-running operation (a job) that this worker carries out: its row, and checkpoints.
+ * The header of each kind of job says what a chunk does: index_build.h, range_delete.h, purge.h.
  */
 #ifndef STORE_JOBS_JOB_H
 #define STORE_JOBS_JOB_H
@@ -10,16 +10,19 @@
 #include "domain/operations/operation.h"
 #include "store/session/worker_attempt.h"
 
-/* A job that this worker has claimed. Everything lives in its arena, which outlasts the attempts. */
+/*
+ * A job that this worker has claimed. All its memory is in its arena, which outlasts the attempts.
+ */
 struct job {
     struct worker *store;
     struct arena arena;
     struct str id, kind, owner;
     int64_t table_id, index_id;
     struct str filter;
-    bool is_scrub;  /* a pass of the scrub, and nothing else */
-    bool is_gentle; /* it has a rate: chunks are small, and each ends with a checkpoint */
-    /* what a checkpoint writes */
+    bool is_scrub; /* the job is a pass of the scrub */
+    /* the job has a rate limit: its chunks are small, and each ends with a checkpoint */
+    bool is_gentle;
+    /* The members that a checkpoint writes. */
     enum job_state state;
     int16_t phase;
     bool has_cursor;
@@ -28,15 +31,21 @@ struct job {
     struct str error;
 };
 
-/* Commit how far it has come, and let go. That another worker was faster is not an error. */
+/*
+ * Commit the job's progress and release it. If another worker has taken over the job, nothing is
+ * written, and the call succeeds.
+ */
 MUST_USE enum status job_checkpoint(struct job *job, struct error *err);
 
-/* The checkpoint inside a transaction: STATUS_CANCELLED: another worker was faster, or it has ended. */
+/*
+ * Store the checkpoint inside an open transaction. STATUS_CANCELLED: another worker has taken over
+ * the job, or the job has ended.
+ */
 MUST_USE enum status job_checkpoint_in(struct session *session, const struct job *job, struct error *err);
 
 /*
- * The parameters of a statement that takes the keys behind the cursor: the table, the cursor's partition key and row
- * key, whether there is a cursor, and the limit.
+ * The parameters of a statement that reads the keys behind the cursor: the table, the cursor's
+ * partition key and row key, whether there is a cursor, and the limit.
  */
 void job_range_params(const struct job *job, int64_t limit, struct arena *arena, struct pg_params *params);
 

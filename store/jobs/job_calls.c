@@ -143,7 +143,9 @@ void job_calls_list(struct session *session, struct operation *operation)
 
 /* ---- control ---- */
 
-/* Nothing was done: all is as it was to be, or it cannot be. */
+/*
+ * Nothing was changed: the operation is in the requested state already, or cannot be put into it.
+ */
 static enum status not_controlled(struct session *session, struct operation *operation, struct error *err)
 {
     const struct job_view *run;
@@ -161,7 +163,7 @@ static enum status not_controlled(struct session *session, struct operation *ope
     return STATUS_PRECONDITION;
 }
 
-/* Doing it twice is harmless, and so is trying again after a lost answer: the last one stands. */
+/* Repeating the statement is harmless, also after a lost answer: the last command counts. */
 enum status job_calls_control_one(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_jobs *in = &operation->in.jobs;

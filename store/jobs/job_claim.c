@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_claim.c - see the header. Each is one statement.
+ * job_claim.c - see the header. Each function sends one statement.
  */
 #include "store/jobs/job_claim.h"
 
@@ -32,7 +32,10 @@ static enum status claim_one(struct session *session, void *context, struct erro
     struct pg_params params;
     PG_RESULT row = NULL;
 
-    /* The connection's random bits: two threads of one worker are two owners. */
+    /*
+     * The owner contains random bits of the connection, since two threads of one worker are two
+     * owners.
+     */
     job->owner = arena_format(
         &job->arena, "%.*s/%" PRIx64, STR_ARG(job->store->worker), (uint64_t)session->connection_id);
     pg_params_init(&params, &session->arena);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_claim.h - the right of one worker to do a chunk of a job. It ends with the job's checkpoint, when the worker
- * releases it after a failure, or, if the worker dies, some seconds later.
+ * job_claim.h - the right of one worker to do a chunk of a job. It ends with the job's checkpoint
+ * or, after a failure, when the worker releases it; if the worker dies, it expires some seconds
+ * later.
  */
 #ifndef STORE_JOBS_JOB_CLAIM_H
 #define STORE_JOBS_JOB_CLAIM_H
@@ -9,8 +10,9 @@
 #include "store/jobs/job.h"
 
 /*
- * Claim a running job that no worker has claimed, a scrub if is_scrub says so. The caller has set store, arena and
- * is_scrub; the others are filled from the job's row. An id of length 0: there is no such job.
+ * Claim a running job that no worker has claimed; a pass of the scrub if is_scrub is set, another
+ * kind otherwise. The caller sets store, arena and is_scrub; the other members are filled from the
+ * job's row. If there is no such job, the id has length 0.
  */
 MUST_USE enum status job_claim_take(struct job *job, struct error *err);
 

@@ -17,7 +17,7 @@
 
 /* ---- reading ---- */
 
-enum { VIEW_INDEX_ID }; /* of report_view alone: the others begin behind it */
+enum { VIEW_INDEX_ID }; /* the first column of report_view, behind which the others begin */
 
 enum view_column {
     VIEW_OPERATION,
@@ -97,7 +97,7 @@ enum difference_column {
     DIFFERENCE_WANTED_DIGEST,
 };
 
-/* The columns of a key, beside each other. */
+/* The columns of a key, next to each other. */
 enum { KEY_PARTITION, KEY_ROW };
 
 static struct entity_key copied_key(const PGresult *rows, int row, int column, struct arena *arena)
@@ -120,7 +120,10 @@ static struct report_difference read_difference(const PGresult *rows, int row, s
         .wanted_digest = (uint64_t)pg_int8(rows, row, DIFFERENCE_WANTED_DIGEST) };
 }
 
-/* The position is the number of the last difference, as text; empty: before the first. */
+/*
+ * The number of the last difference that was returned; the position has it as text, and is empty at
+ * the start.
+ */
 static int64_t number_of(struct str position)
 {
     uint64_t number = 0;
@@ -158,7 +161,7 @@ void report_calls_get(struct session *session, struct operation *operation)
     attempt_operation(session, operation, get);
 }
 
-/* ---- beginning ---- */
+/* ---- starting ---- */
 
 static enum status find_ready(
     struct session *session, const struct operation *operation, const struct index **out, struct error *err)
@@ -172,7 +175,7 @@ static enum status find_ready(
     return STATUS_PRECONDITION;
 }
 
-/* A report that is to be repaired by is one of the same index. */
+/* The report whose differences a repair takes must be of the same index. */
 static enum status check_report(
     struct session *session, struct operation *operation, const struct index *index, struct error *err)
 {
@@ -233,7 +236,7 @@ static enum status send_copy(struct session *session, const struct operation *op
     return pg_send(&session->pg, &sql_report_copy, &params, err);
 }
 
-/* Keys to be looked at are differences of an unknown class. */
+/* The keys that the caller names become differences of an unknown class. */
 static enum status send_keys(struct session *session, const struct operation *operation,
     const struct job_start *start, struct error *err)
 {
@@ -263,7 +266,7 @@ enum status report_calls_send(struct session *session, const struct operation_ve
     return send_report(session, in, start, err);
 }
 
-/* Through the fence: the index is there when its report begins. */
+/* The transaction goes through the fence, so the index exists when its report begins. */
 static enum status commit(struct session *session, const struct operation *operation,
     const struct job_start *start, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_calls.h - requests that verify or repair an index, and that read the report. Workers do the work:
- * verify_job.h.
+ * report_calls.h - requests that start the verification or repair of an index, and that read the
+ * report. Workers do the work: verify_job.h.
  */
 #ifndef STORE_JOBS_REPORT_CALLS_H
 #define STORE_JOBS_REPORT_CALLS_H
@@ -12,7 +12,7 @@
 #include "store/jobs/job_calls.h"
 #include "store/session/session.h"
 
-enum { LIMIT_REPORTS = 20 }; /* that are kept of an index */
+enum { LIMIT_REPORTS = 20 }; /* the number of reports that an index keeps */
 
 /* Give an OPERATION_INDEX_VERIFY its outcome. INDEX_NOT_FOUND, INDEX_NOT_READY, REPORT_NOT_FOUND. */
 void report_calls_start(struct session *session, struct operation *operation);
@@ -21,13 +21,15 @@ void report_calls_start(struct session *session, struct operation *operation);
 void report_calls_get(struct session *session, struct operation *operation);
 
 /*
- * In the open transaction: insert an operation that verifies or repairs an index, and its report, and delete the
- * index's oldest reports. Only sends statements, whose results have no rows to read.
+ * In the open transaction, insert an operation that verifies or repairs an index, and its report,
+ * and delete the index's oldest reports. Only sends statements, whose results have no rows to read.
  */
 MUST_USE enum status report_calls_send(struct session *session, const struct operation_verify *in,
     const struct job_start *start, struct error *err);
 
-/* Read the columns of report_view from operation_id on; the first is `column`. The result is in the arena. */
+/*
+ * Read the columns of report_view from operation_id on, which is number `column`, into the arena.
+ */
 struct report_view report_calls_read_row(const PGresult *rows, int row, int column, struct arena *arena);
 
 #endif

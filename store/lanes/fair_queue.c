@@ -6,7 +6,10 @@
 
 #include "store/session/operation_times.h"
 
-/* Turns: what an account owes at most, so that one expensive operation does not shut it out for long. */
+/*
+ * In turns: the maximum debt of an account, so that one expensive operation does not exclude the
+ * account for long.
+ */
 enum { MAX_DEBT_TURNS = 64 };
 
 void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn)
@@ -105,7 +108,8 @@ void fair_queue_take(struct fair_queue *queue, struct operation *next, int64_t c
         return;
     (void)remove_turn(queue);
     if (flow->credit > 0)
-        flow->credit = 0; /* an idle account saves up no turns */
+        /* an idle account does not save up credit */
+        flow->credit = 0;
 }
 
 bool fair_queue_waited_too_long(const struct operation *operation, int64_t now_us)

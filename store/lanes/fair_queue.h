@@ -2,20 +2,22 @@
 /*
  * fair_queue.h - the operations that wait in a lane, in an order that is fair between accounts.
  *
- * Each account has a queue of its own. The queues take turns (deficit round robin): a turn ends when the account has
- * used up its credit, of which each turn brings the same amount. What an operation costs is charged when it is taken,
- * or after it ran, when its time, or what it has read, is known; credit may become debt, which later turns pay. While
- * only one account waits, it gets everything.
+ * Each account has a queue of its own. The queues take turns (deficit round robin): each turn
+ * brings the same amount of credit, and ends when the credit is used up. The cost of an operation
+ * is charged when it is taken, or after it has run, when its time, or the bytes it has read, are
+ * known. Credit may become debt, which later turns pay. If only one account waits, it gets all
+ * turns.
  *
- * An account's operations are taken in the order of their arrival. In an overload, which is when its queue has not been
- * empty for FAIR_QUEUE_MAX_BUSY_US, they are taken in the opposite order: the newest are answered soon, while in order
- * of arrival each would wait as long as the queue is, and be answered when its caller has given up. The oldest wait
- * until the overload is over, their deadline has passed, or they have waited for FAIR_QUEUE_MAX_WAIT_US.
+ * The operations of an account are taken in the order of arrival. In an overload, that is if an
+ * account's queue has not been empty for FAIR_QUEUE_MAX_BUSY_US, they are taken in the opposite
+ * order: the newest are answered soon, whereas in the order of arrival each would wait for the
+ * whole queue, and be answered after its caller has given up. The oldest operations wait until the
+ * overload is over, their deadline has passed, or they have waited for FAIR_QUEUE_MAX_WAIT_US.
  *
- * How many operations may wait is shared between the accounts as well: base/fair_shares.h. Accounts of one slot there
- * share a queue here.
+ * The number of waiting operations is shared between the accounts as well: base/fair_shares.h.
+ * Accounts with the same slot there share a queue here.
  *
- * Not safe for several threads: the lane has a lock.
+ * Not thread-safe: the lane has a lock.
  */
 #ifndef STORE_LANES_FAIR_QUEUE_H
 #define STORE_LANES_FAIR_QUEUE_H
@@ -27,57 +29,63 @@
 
 enum {
     FAIR_QUEUE_MAX_BUSY_US =
-        500000, /* more than the time in which a lane catches up after a stall of the disk */
+        /* longer than a lane needs to catch up after a stall of the disk */
+    500000,
     FAIR_QUEUE_MAX_WAIT_US = 5000000,
 };
 
-/* The operations of one slot that wait, linked by next and previous in the order of their arrival. */
+/* The waiting operations of one slot, linked by next and previous in the order of arrival. */
 struct fair_flow {
     struct operation *first, *last;
-    int64_t busy_since_us;  /* not empty since then */
-    struct fair_flow *next; /* in the order of turns; only while operations wait */
+    int64_t busy_since_us;  /* since when the queue has not been empty */
+    struct fair_flow *next; /* in the order of turns, while operations wait */
     int64_t credit;         /* in the queue's unit of cost; below 0: debt */
 };
 
 struct fair_queue {
     struct fair_shares shares;
     int64_t credit_per_turn;
-    struct fair_flow *turn; /* whose turn it is; NULL: nothing waits */
+    struct fair_flow *turn; /* the flow whose turn it is; NULL: nothing waits */
     struct fair_flow **last_turn;
     struct fair_flow flows[FAIR_SLOTS];
 };
 
 /*
- * max_waiting: operations of one account that may wait while no other waits; fewer than twice as many wait in all.
- * credit_per_turn: above 0, in the unit that the lane counts cost in.
+ * max_waiting: how many operations of one account may wait while no other account has any; in all,
+ * fewer than twice as many wait.
+ * credit_per_turn: above 0, in the lane's unit of cost.
  */
 void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn);
 
 /*
- * now_us here and below: clock_monotonic_us. false: the account has used up its share of the queue's capacity; the
- * caller keeps the operation.
+ * Add an operation. false: the account has used up its share of the queue, and the caller keeps the
+ * operation. now_us, here and below: clock_monotonic_us.
  */
 MUST_USE bool fair_queue_add(struct fair_queue *queue, struct operation *operation, int64_t now_us);
 
 /* The number of operations that wait. */
 int fair_queue_count(const struct fair_queue *queue);
 
-/* The operation that is next; it stays in the queue. NULL: nothing waits. */
+/* The operation that is to be taken next; it stays in the queue. NULL: nothing waits. */
 struct operation *fair_queue_next(struct fair_queue *queue, int64_t now_us);
 
-/* Remove what fair_queue_next has just returned, and charge its account with the cost. */
+/*
+ * Remove the operation that fair_queue_next has just returned, and charge its account with the
+ * cost.
+ */
 void fair_queue_take(struct fair_queue *queue, struct operation *next, int64_t cost);
 
 /*
- * Remove the oldest operation of the account whose turn it is, if it is not worth serving: cancelled, past its
- * deadline, or waiting for more than FAIR_QUEUE_MAX_WAIT_US. NULL: it is worth it, or nothing waits.
+ * Remove the oldest operation of the account whose turn it is, if serving it is useless: it is
+ * cancelled, past its deadline, or has waited for more than FAIR_QUEUE_MAX_WAIT_US. NULL: it is not
+ * useless, or nothing waits.
  */
 struct operation *fair_queue_take_overdue(struct fair_queue *queue, int64_t now_us);
 
 /* Whether the operation has waited for more than FAIR_QUEUE_MAX_WAIT_US. */
 bool fair_queue_waited_too_long(const struct operation *operation, int64_t now_us);
 
-/* Charge an account with what its operations turned out to cost. */
+/* Charge an account with costs of its operations that became known later. */
 void fair_queue_charge(struct fair_queue *queue, struct str account, int64_t cost);
 
 #endif

@@ -12,25 +12,34 @@
 #include "store/lanes/fair_queue.h"
 
 enum {
-    /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
+    /*
+     * Microseconds: how long lane_run waits for a batch, several times what the database needs for
+     * a batch of reads.
+     */
     MAX_WAIT_US = 2000,
-    /* The number of batches that lane_run takes in a row: its caller has other work. */
+    /*
+     * The number of batches that lane_run takes one after the other: its caller has other work,
+     * too.
+     */
     MAX_IN_A_ROW = 4,
-    /* Operations: fewer are one batch, since each costs a transaction. */
+    /* Operations: if fewer wait, they are one batch, since each batch costs a transaction. */
     MIN_SHARED = 128,
-    /* Keys that the reads of a batch have: what a statement brings of each of many would be too little. */
+    /*
+     * The keys that the reads of a batch may have in all; with more, a statement could return too
+     * little of each.
+     */
     MAX_KEYS = 1000,
     /*
-     * A turn of an account. In lanes of batches it is as many entities, and an entity is charged for each 4 KiB of its
-     * properties; in the others it is the time of a short page in microseconds, which is what an operation pays in
-     * advance.
+     * What an account may use in one turn. Lanes with batches count entities: an operation is
+     * charged one for each entity and each 4 KiB of its properties. The other lanes count
+     * microseconds: an operation is charged the time of a short page in advance.
      */
     ENTITIES_PER_TURN = 32,
     BYTES_PER_ENTITY = 4096,
     US_PER_TURN = 2000,
     /*
-     * How long a lane that gives way rests for each microsecond in which a thread of the other lanes has worked beside
-     * it.
+     * For each microsecond that threads of the other lanes have worked beside a batch, a lane that
+     * gives way rests for this many microseconds.
      */
     RESTS = 4,
 };
@@ -40,18 +49,18 @@ struct lane_thread {
     struct lane *lane;
     struct session session; /* used by the thread, or by lane_run while it is lent */
 
-    /* Guarded by the lane's mutex. */
+    /* The lane's mutex guards the following members. */
     bool idle;
     bool lent;
-    int64_t begun_us;         /* when its batch was taken; 0: it has none */
-    struct operation *handed; /* a batch that lane_run did not bring to its end */
+    int64_t begun_us;         /* when the thread's batch was taken; 0: it has none */
+    struct operation *handed; /* a batch that lane_run has begun and not finished */
     void *begun;              /* what lane_steps.begin returned for it, or NULL */
 };
 
-/* How long the threads have been at work, all together. */
+/* The time that all threads together have spent on batches. */
 struct lane_work {
     int64_t done_us;  /* on batches that have ended */
-    int64_t begun_us; /* the sum of the times at which the others were taken, and their number */
+    int64_t begun_us; /* the sum of the times at which running batches were taken */
     int running;
 };
 
@@ -61,10 +70,10 @@ struct lane {
     pthread_cond_t arrived;
     pthread_cond_t stops; /* wakes the threads that rest */
     struct fair_queue queue;
-    int idle; /* threads waiting for work */
+    int idle; /* number of threads that wait for work */
     struct lane_work work;
     bool stopping;
-    struct lane_statistics statistics; /* but `waiting` and `late` */
+    struct lane_statistics statistics; /* all except `waiting` and `late` */
     atomic_llong late;
     struct lane_thread threads[];
 };
@@ -120,7 +129,7 @@ static size_t operation_bytes(const struct operation *operation)
     return bytes;
 }
 
-/* With the mutex. */
+/* Count a batch in the statistics. The caller holds the mutex. */
 static void count_batch(struct lane *lane, int operations)
 {
     int slot = 0;
@@ -132,7 +141,10 @@ static void count_batch(struct lane *lane, int operations)
     lane->statistics.sizes[slot]++;
 }
 
-/* The size of the next batch: some waiting operations are left to idle threads. With the mutex. */
+/*
+ * The size of the next batch, which leaves some waiting operations to idle threads. The caller
+ * holds the mutex.
+ */
 static int share_of(const struct lane *lane)
 {
     int waiting = fair_queue_count(&lane->queue);
@@ -142,7 +154,7 @@ static int share_of(const struct lane *lane)
     return share < lane->options.batch_operations ? share : lane->options.batch_operations;
 }
 
-/* The charge for an account whose operation is taken from the queue. */
+/* The cost that an account is charged when its operation is taken. */
 static int64_t cost_in_advance(const struct lane *lane, const struct operation *operation)
 {
     size_t entities = operation_keys(operation) + operation_bytes(operation) / BYTES_PER_ENTITY;
@@ -150,7 +162,7 @@ static int64_t cost_in_advance(const struct lane *lane, const struct operation *
     return has_batches(lane) ? 1 + (int64_t)entities : US_PER_TURN;
 }
 
-/* The rest of what the one operation of a lane without batches cost: the time it took. */
+/* In a lane without batches, charge the rest of what the operation has cost: the time it took. */
 static void charge_time(struct lane *lane, const struct operation *operation, int64_t begun_us)
 {
     int64_t time_us = clock_monotonic_us() - begun_us;
@@ -169,8 +181,8 @@ static void append(struct operation ***tail, struct operation *operation)
 }
 
 /*
- * What waits, up to the lane's limits; there is something. What is overdue comes along beyond the limits, as
- * drop_all_late does no more than refuse it. With the mutex.
+ * Take waiting operations, up to the lane's limits; at least one waits. Overdue operations do not
+ * count against the limits, since drop_all_late only refuses them. The caller holds the mutex.
  */
 static struct operation *take_batch(struct lane *lane)
 {
@@ -208,7 +220,7 @@ static bool must_wait(const struct lane_thread *thread)
     return !thread->handed && (thread->lent || (!has_work(lane) && !lane->stopping));
 }
 
-/* Take the next batch for this thread. With the mutex. */
+/* Take the next batch for this thread. The caller holds the mutex. */
 static struct operation *take_for(struct lane_thread *thread)
 {
     struct lane_work *work = &thread->lane->work;
@@ -219,7 +231,7 @@ static struct operation *take_for(struct lane_thread *thread)
     return take_batch(thread->lane);
 }
 
-/* The thread has no batch any more, if it had one. With the mutex. */
+/* If the thread has a batch, note that the batch has ended. The caller holds the mutex. */
 static void note_end(struct lane_thread *thread)
 {
     struct lane_work *work = &thread->lane->work;
@@ -232,7 +244,9 @@ static void note_end(struct lane_thread *thread)
     thread->begun_us = 0;
 }
 
-/* Wait for a batch: one that was begun already, or what waits. NULL: the lane is stopping. */
+/*
+ * Wait for a batch: one that lane_run has begun, or waiting operations. NULL: the lane is stopping.
+ */
 static struct operation *next_batch(struct lane_thread *thread, void **begun)
 {
     struct lane *lane = thread->lane;
@@ -261,7 +275,10 @@ static struct operation *next_batch(struct lane_thread *thread, void **begun)
     return batch;
 }
 
-/* Not worth sending any more: its caller has gone, or its time has passed. */
+/*
+ * Refuse an operation that need not be sent any more: it was cancelled, its deadline has passed, or
+ * it has waited for too long. false: the operation is to be sent.
+ */
 static bool drop_late(struct operation *operation, int64_t now_us)
 {
     struct error err;
@@ -279,7 +296,7 @@ static bool drop_late(struct operation *operation, int64_t now_us)
     return true;
 }
 
-/* Charge costs that are known only after the batch: the accounts pay with their next turns. */
+/* Charge the costs that are known only after the batch; the accounts pay with their next turns. */
 static void charge_more(struct lane *lane, const struct operation *operation)
 {
     if (!lane->options.more_cost || !operation)
@@ -308,7 +325,7 @@ static void answer(struct lane *lane, struct operation *operation)
         lane->options.answering(false);
 }
 
-/* Answer what is too late; the rest. */
+/* Answer the operations that are too late, and return the others. */
 static struct operation *drop_all_late(struct lane *lane, struct operation *batch)
 {
     struct operation *live = NULL, **live_tail = &live, *late = NULL, **late_tail = &late;
@@ -359,7 +376,7 @@ static void run_batch(struct lane_thread *thread, struct operation *batch)
     charge_time(thread->lane, batch, begun_us);
 }
 
-/* How long the lanes that matter more have been at work, and when that was asked. */
+/* How long the lanes with more important operations have worked, and when that was measured. */
 struct foreground {
     int64_t worked_us, counted_us;
 };
@@ -375,7 +392,10 @@ static struct foreground count_foreground(const struct lane *lane)
     return out;
 }
 
-/* Several busy threads of the other lanes count as one, so that they cannot keep this lane from working. */
+/*
+ * Rest, to give way to other lanes. Several busy threads of the other lanes count as one, so that
+ * they cannot stop this lane altogether.
+ */
 static void give_way(struct lane *lane, const struct foreground *before)
 {
     struct foreground now = count_foreground(lane);
@@ -433,7 +453,7 @@ static struct operation *borrow_session(struct lane *lane, struct lane_thread **
     return batch;
 }
 
-/* Back to its thread, with the batch that is left to it, or NULL. */
+/* Return the session to its thread, with the rest of the batch, or NULL. */
 static void give_back(struct lane_thread *thread, struct operation *batch, void *begun)
 {
     struct lane *lane = thread->lane;
@@ -514,7 +534,7 @@ struct lane *lane_start(const struct lane_options *options)
     return lane;
 }
 
-/* With the mutex. */
+/* Take all waiting operations. The caller holds the mutex. */
 static struct operation *take_all(struct lane *lane)
 {
     struct operation *all = NULL, **tail = &all, *next;

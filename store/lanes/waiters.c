@@ -12,10 +12,16 @@
 #include "store/session/operation_times.h"
 #include "store/sql.h"
 
-/* An answer leaves this long before the caller's deadline: time for the next question, a read, and the network. */
+/*
+ * An operation is answered this long before its deadline, which leaves time for the next question,
+ * a read, and the network.
+ */
 enum { MARGIN_US = 100000 };
 
-/* Rows that a question about tokens looks for; an operation with more of them counts as several. */
+/*
+ * Rows that a question about one operation's tokens searches; an operation that needs more counts
+ * as several.
+ */
 enum { PROBES_PER_UNIT = 16 };
 
 /*
@@ -92,7 +98,9 @@ static enum answer judge_job(const struct operation *operation, const PGresult *
     return ANSWER_OPEN;
 }
 
-/* Every question is answered with the numbers of operations; the one about transactions with two columns more. */
+/*
+ * Every statement returns the positions of operations; transaction_open returns two more columns.
+ */
 enum open_column { OPEN_N, OPEN_STATE, OPEN_REVISION };
 
 /* A row of transaction_open: its state and its revision. */
@@ -214,7 +222,7 @@ int64_t waiters_due_us(struct waiters *waiters)
     return due_us;
 }
 
-/* Take out the waiters that `which` names, as one list. */
+/* Remove the waiters that `which` names and return them as a list. */
 static struct waiter *take_list(struct waiters *waiters, enum waiters_which which)
 {
     struct waiter *list, **tail = &list;
@@ -233,7 +241,7 @@ static struct waiter *take_list(struct waiters *waiters, enum waiters_which whic
     return list;
 }
 
-/* Put the kept waiters back. A waiter that has finished gives its share back. */
+/* Put the kept waiters back, and give back the shares of those that were released. */
 static void put_back(struct waiters *waiters, struct waiter *kept, const struct waiter *released)
 {
     int64_t due_us = INT64_MAX;
@@ -320,7 +328,7 @@ static void ask_due(struct session *session, struct waiter *list, size_t list_co
 
 /* ---- deciding ---- */
 
-/* A wait for changes goes on to the deadline; the other waits are answered a little before. */
+/* A wait for changes lasts until the deadline; the other waits are answered a little before it. */
 static int64_t latest_answer_us(const struct operation *operation)
 {
     if (operation->deadline_us == INT64_MAX || operation_waits_for(operation) == OPERATION_WAIT_CHANGES)
@@ -336,7 +344,7 @@ static bool must_answer(const struct operation *operation, int64_t now_us)
            latest_answer_us(operation) <= now_us;
 }
 
-/* When to ask again: not later than the operation must be answered. */
+/* When to ask again; not later than the operation must be answered. */
 static int64_t next_ask_us(const struct waiter *waiter, int64_t now_us)
 {
     int64_t pause_us = PAUSE_US, latest_us = latest_answer_us(waiter->operation);
@@ -349,7 +357,7 @@ static int64_t next_ask_us(const struct waiter *waiter, int64_t now_us)
     return latest_us < now_us + pause_us ? latest_us : now_us + pause_us;
 }
 
-/* A look-up that waited for freshness. */
+/* Release a look-up that waited for freshness. */
 static void release_fresh(const struct waiter *waiter, enum waiters_which which, int64_t asked_us)
 {
     struct error err;
@@ -366,7 +374,7 @@ static void release_fresh(const struct waiter *waiter, enum waiters_which which,
     operation_fail(waiter->operation, &err);
 }
 
-/* A read that waited for the end of a transaction. */
+/* Release a read that waited for the end of a transaction. */
 static void release_read(struct operation *operation, enum answer answer, enum waiters_which which)
 {
     struct str id = operation->wait_for_transaction;
@@ -408,7 +416,7 @@ static void release_waiter(const struct waiter *waiter, enum waiters_which which
         operation->kind = operation_kind_facts(operation->kind)->becomes;
 }
 
-/* Does the operation wait on? */
+/* Whether the operation goes on waiting. */
 static bool keeps_waiting(const struct waiter *waiter, enum waiters_which which, int64_t now_us)
 {
     return waiter->answer == ANSWER_OPEN && which != WAITERS_ALL && !must_answer(waiter->operation, now_us);

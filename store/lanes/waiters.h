@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiters.h - operations that wait for an event before they run: state, not threads; no connection is held meanwhile.
+ * waiters.h - operations that wait for an event before they run. A waiting operation holds neither
+ * a thread nor a connection.
  *
- * One statement asks the database about all waits of one kind that are due. A new wait is asked about at once, then at
- * most twenty times a second. A wait for freshness is asked about soon at first, and then ever less often.
+ * One statement asks the database about all waits of one kind that are due. A new wait is asked
+ * about at once, and then at most twenty times a second. For a wait for freshness, the intervals
+ * are short at first and then grow.
  */
 #ifndef STORE_LANES_WAITERS_H
 #define STORE_LANES_WAITERS_H
@@ -34,7 +36,8 @@ void waiters_init(struct waiters *waiters, int64_t max_count);
 void waiters_cleanup(struct waiters *waiters);
 
 /*
- * Must the operation wait before it runs? See operation_waits_for; a freshness that was reached needs no second wait.
+ * Whether the operation must wait before it runs: see operation_waits_for. If its freshness was
+ * reached before, it need not wait again.
  */
 bool waiters_must_wait(const struct operation *operation);
 

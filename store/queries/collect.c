@@ -7,7 +7,10 @@
 #include "base/macros.h"
 #include "domain/limits.h"
 
-/* Whether every row that is read will be wanted: then no more need be asked for than have room. */
+/*
+ * Whether every row that is read will be passed on; then no more rows need to be read than the sink
+ * has room for.
+ */
 static bool wants_all(const struct collection *collection)
 {
     const struct row_scan *scan = collection->scan;
@@ -15,7 +18,7 @@ static bool wants_all(const struct collection *collection)
     return !collection->is_wanted && row_scan_is_exact(&scan->plan);
 }
 
-/* One more than there is room for tells whether this is the end. */
+/* Ask for one row more than there is room for, which tells whether more rows exist. */
 static void limit_next_rows(const struct collection *collection, int64_t count)
 {
     if (wants_all(collection) && collection->limit < INT64_MAX)

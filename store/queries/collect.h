@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect.h - the one loop of all that reads entities in order: pass those that are wanted on to a sink until the
- * sink, or the answer, is full.
+ * collect.h - the one loop in which all queries read entities in order: it passes the wanted ones
+ * on to a sink until the sink, or the answer, is full.
  */
 #ifndef STORE_QUERIES_COLLECT_H
 #define STORE_QUERIES_COLLECT_H
@@ -10,20 +10,22 @@
 #include "store/queries/row_scan.h"
 
 struct collection {
-    struct row_scan *scan; /* set up, not opened; finished and closed by collect_entities */
-    /* NULL: all of them. */
+    /* set up by the caller, not opened; collect_entities finishes and closes it */
+    struct row_scan *scan;
+    /* NULL: every entity is wanted. */
     bool (*is_wanted)(const void *context, const struct entity *entity);
     const void *context;
     struct entity_sink *sink;
-    int64_t limit; /* of entities */
+    int64_t limit; /* maximum number of entities */
 };
 
 /*
- * All of it is read in one snapshot: in one statement, or where that is not enough, in a transaction, which then is
- * left open for what else is to be read in it (guard G21). A snapshot that is open already is used.
+ * Read entities into the sink, all in one snapshot: one statement or, if that is not enough, a
+ * transaction, which stays open for further reads (guard G21). If a snapshot is open already, it is
+ * used.
  *
- * *count: the number of entities in the sink. scan->after is the position after the last row that was read;
- * scan->exhausted says whether there can be more.
+ * *count: the number of entities in the sink. scan->after is the position behind the last row that
+ * was read; scan->exhausted tells whether more rows may exist.
  *
  * STATUS_STALE: see row_scan_next.
  */
@@ -33,13 +35,13 @@ MUST_USE enum status collect_entities(
 /* A sink that keeps copies of up to LIMIT_REPLY_BYTES of properties in an arena. */
 struct entity_list {
     struct entity_sink sink;
-    struct arena *arena, before; /* before the first copy */
+    struct arena *arena, before; /* as the arena was before the first copy */
     struct entity *entities;
     size_t count;
     int64_t property_bytes;
 };
 
-/* Room for `max` entities. */
+/* Make room for `max` entities. */
 void collect_list_init(struct entity_list *list, size_t max, struct arena *arena);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list_descent.c - see the header. One scan goes down over the entries. Those of one value are kept until the value
- * ends; then they are cut into pages from the first member on, and the pages leave from the last one on.
+ * list_descent.c - see the header. One scan reads the entries in descending order. The entries of
+ * one value are kept until the value ends; then they are cut into pages from the first member on,
+ * and the pages are passed on from the last one on.
  */
 #include "store/queries/list_descent.h"
 
@@ -26,16 +27,16 @@ struct descent {
     struct entity_sink *sink;
     int32_t limit;
 
-    /* The value; all of it lies in its arena. */
+    /* The members of the current value; they lie in this arena. */
     struct arena arena;
     bool open;
-    struct entity_key address; /* of the value's first page */
+    struct entity_key address; /* of the first page of the value */
     struct str prefix;
     bool goes_on;           /* the page at the position follows, which an earlier query has given */
-    struct member *members; /* descending */
+    struct member *members; /* in descending order */
     size_t count, room, bytes;
 
-    bool is_low; /* no page below the last value can be asked for */
+    bool is_low; /* no page below the last value can match the query */
 };
 
 /* ---- the range ---- */
@@ -45,7 +46,7 @@ static bool split(const struct descent *descent, struct str row_key, struct list
     return list_page_split_row_key(descent->index, row_key, descent->operation->arena, out);
 }
 
-/* All entries of the values in which the range begins and ends. */
+/* The range that covers all entries of the values in which the query's range begins and ends. */
 static struct key_filter entries_of_range(const struct descent *descent)
 {
     const struct key_filter *asked = &descent->operation->in.page.plan.range;
@@ -65,7 +66,10 @@ static struct key_filter entries_of_range(const struct descent *descent)
     return filter;
 }
 
-/* Behind a value's first page come the values before it; behind another page the members up to its address. */
+/*
+ * If the position is the first page of a value, earlier values come next; otherwise the members
+ * before its address.
+ */
 static void start_behind(const struct descent *descent, const struct entity_key *position)
 {
     struct row_scan *scan = descent->scan;
@@ -97,7 +101,7 @@ static bool same_value(const struct descent *descent, const struct entity_key *e
            str_starts_with(entry->row, descent->prefix);
 }
 
-/* false: no row key of this index. */
+/* Begin a value with this entry. false: the row key is not one of this index. */
 static bool open_value(struct descent *descent, const struct entity_key *entry)
 {
     const struct operation_page *in = &descent->operation->in.page;
@@ -146,7 +150,10 @@ static const struct member *member_at(const struct descent *descent, size_t n)
     return &descent->members[descent->count - 1 - n];
 }
 
-/* The first member of each page, and behind them the number of all. */
+/*
+ * Cut the value into pages: the number of the first member of each page, and at the end the number
+ * of all members.
+ */
 static size_t cut_pages(struct descent *descent, size_t **out)
 {
     size_t *cuts = ARENA_ARRAY(&descent->arena, size_t, descent->count + 1);
@@ -159,7 +166,7 @@ static size_t cut_pages(struct descent *descent, size_t **out)
             continue;
         cuts[count++] = i;
         units = LIST_PAGE_UNITS;
-        (void)list_page_room(&units, source); /* a first one always fits */
+        (void)list_page_room(&units, source); /* the first member of a page always fits */
     }
     cuts[count] = descent->count;
     *out = cuts;
@@ -184,7 +191,9 @@ static bool make_page(struct descent *descent, size_t from, size_t to, struct en
     return list_page_finish(&page, descent->index->index_id, out);
 }
 
-/* true: the answer is full. A page that found no room is made again by the next query. */
+/*
+ * Pass a page on. true: the answer is full. If the page had no room, the next query makes it again.
+ */
 static bool give_page(struct descent *descent, const struct entity *page)
 {
     struct outcome_page *out = &descent->operation->out.page;
@@ -201,7 +210,10 @@ static bool give_page(struct descent *descent, const struct entity *page)
     return out->count == (size_t)descent->limit;
 }
 
-/* Below the range's beginning: no page of an earlier value can match. */
+/*
+ * Whether the value lies below the beginning of the range, so that no page of an earlier value can
+ * match.
+ */
 static bool is_below(const struct descent *descent)
 {
     const struct key_filter *asked = &descent->operation->in.page.plan.range;
@@ -210,7 +222,10 @@ static bool is_below(const struct descent *descent)
            str_compare(descent->address.row, asked->row.low) < 0;
 }
 
-/* Give the pages of the value, if it has any. true: the answer is full; *rest: pages of the value are left. */
+/*
+ * Pass on the pages of the value, if there is one. true: the answer is full; *rest: pages of the
+ * value are left.
+ */
 static bool close_value(struct descent *descent, bool *rest)
 {
     size_t *cuts, left = cut_pages(descent, &cuts);
@@ -232,7 +247,7 @@ static bool close_value(struct descent *descent, bool *rest)
 
 /* ---- all values ---- */
 
-/* *full: the entry belongs to the next answer. */
+/* *full: the answer is full, and the entry belongs to the next one. */
 static enum status take_entry(
     struct descent *descent, const struct entity *entry, bool *full, struct error *err)
 {

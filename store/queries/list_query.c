@@ -14,7 +14,7 @@ struct row_scan list_query_scan(const struct session *session, const struct inde
         .arena = arena };
 }
 
-/* The plan's range holds whatever points it has, and more. */
+/* The plan's range includes the points, and other keys too, so the points are checked here. */
 bool list_query_asks_for(const struct operation_page *query, const struct entity *page)
 {
     return key_filter_matches(&query->plan.range, &page->key) &&

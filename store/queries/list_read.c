@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list_read.c - see the header. The pages of a value are those that result from reading its members from the
- * first one on, so an address in the middle of a query's range never changes where pages begin.
+ * list_read.c - see the header. The pages of a value result from reading its members from the first
+ * one on, so a query that begins in the middle of a value returns the same pages.
  */
 #include "store/queries/list_read.h"
 
@@ -12,7 +12,10 @@
 #include "store/queries/list_query.h"
 #include "store/queries/row_scan.h"
 
-/* The next entry; its key lies in the arena, for the addresses of pages are made of it. */
+/*
+ * Read the next entry. Its key is copied into the arena, since the addresses of pages are made from
+ * it.
+ */
 static enum status next_entry(
     struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err)
 {
@@ -69,7 +72,10 @@ static void set_range(
     scan->after = *address;
 }
 
-/* The entity at the i-th address of a read. *examined: grows by the entries that were read. */
+/*
+ * Read the page at the i-th address of the operation. *examined grows by the number of entries that
+ * were read.
+ */
 static enum status read_address(struct session *session, const struct index *index,
     struct operation *operation, size_t i, int64_t *examined, struct error *err)
 {
@@ -95,7 +101,10 @@ static enum status read_address(struct session *session, const struct index *ind
     return STATUS_OK;
 }
 
-/* A page of a list can be read from thousands of entries, so the entries are bounded as those of a query are. */
+/*
+ * Reading one page may need thousands of entries, so the number of entries is bounded as in a
+ * query.
+ */
 static bool is_enough(const struct operation *operation, int64_t bytes, int64_t examined)
 {
     int64_t enough_bytes = (int64_t)operation->in.get.enough_bytes;
@@ -129,7 +138,7 @@ enum status list_read_get(
 
 /* ---- pages in order ---- */
 
-/* Where a query's walk is: the page in the making, and the value it belongs to. */
+/* The progress of a query: the page that is being made, and its value. */
 struct walk {
     const struct index *index;
     struct operation *operation;
@@ -138,14 +147,14 @@ struct walk {
     int32_t limit;
     struct list_page page;
     bool open;
-    struct entity_key address; /* of the page in the making */
+    struct entity_key address; /* of the page that is being made */
     struct str prefix;
-    struct entity_key last; /* the last entry added */
+    struct entity_key last; /* the entry that was added last */
 };
 
 /*
- * Emit the page if it is asked for; true: the answer is full. A page that found no room is made again by the next
- * query, so the position stays before it.
+ * Pass the page on if the query asks for it. true: the answer is full. If the page had no room, the
+ * next query makes it again, so the position stays before it.
  */
 static bool close_page(struct walk *walk)
 {
@@ -169,7 +178,10 @@ static bool same_value(const struct walk *walk, const struct entity_key *entry)
     return str_equal(walk->address.partition, entry->partition) && str_starts_with(entry->row, walk->prefix);
 }
 
-/* A page begins with this entry: at its value, or behind `behind` when that is a member of the same value. */
+/*
+ * Begin a page with this entry. Its address is that of the value or, if `behind` is a member of the
+ * same value, that of the page behind this member.
+ */
 static bool open_page(struct walk *walk, const struct entity_key *entry, const struct entity_key *behind)
 {
     struct list_address parts;
@@ -205,7 +217,7 @@ static bool take_entry(struct walk *walk, const struct entity *entry, const stru
     return false;
 }
 
-/* Entries from the first one of the value the range begins in. */
+/* The range from the first entry of the value in which the query's range begins. */
 static struct key_filter entries_of_range(const struct walk *walk)
 {
     const struct key_filter *asked = &walk->operation->in.page.plan.range;
@@ -218,7 +230,7 @@ static struct key_filter entries_of_range(const struct walk *walk)
     return filter;
 }
 
-/* Behind the range's end: no later page can match. */
+/* Whether the entry lies behind the range's end, so that no later page can match. */
 static bool is_past(const struct walk *walk, const struct entity_key *entry)
 {
     const struct key_filter *asked = &walk->operation->in.page.plan.range;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list_read.h - reading a list index: rows, one per member, become pages with a `Members`
- * property. What one operation asks for is read in one snapshot; where that takes several statements, it is left open.
- * STATUS_STALE: the catalogue has changed; the caller resolves again.
+ * list_read.h - reads a list index: rows, one per member, become pages with a `Members` property.
+ * Everything that one operation asks for is read in one snapshot; if that takes several statements,
+ * the snapshot stays open.
+ *
+ * STATUS_STALE: the catalogue has changed; the caller resolves the names again.
  */
 #ifndef STORE_QUERIES_LIST_READ_H
 #define STORE_QUERIES_LIST_READ_H
@@ -11,15 +13,15 @@
 #include "store/session/session.h"
 
 /*
- * Give an OPERATION_GET on a list index's table its outcome; every key is the address of a page. Where
- * in.get.enough_bytes is set, keys behind LIMIT_PAGE_EXAMINED entries are not read either.
+ * Give an OPERATION_GET on a list index's table its outcome; every key is the address of a page. If
+ * in.get.enough_bytes is set, no further key is read after LIMIT_PAGE_EXAMINED entries.
  */
 MUST_USE enum status list_read_get(
     struct session *session, const struct index *index, struct operation *operation, struct error *err);
 
 /*
- * Give a query on a list index's table its outcome: the pages that result from reading on, up to `limit`, go into
- * the sink, in either direction. PLAN_TOO_EXPENSIVE: see list_descent.h.
+ * Give a query on a list index's table its outcome, in either direction: up to `limit` pages go
+ * into the sink. PLAN_TOO_EXPENSIVE: see list_descent.h.
  */
 MUST_USE enum status list_read_page(struct session *session, const struct index *index,
     struct operation *operation, struct entity_sink *sink, int32_t limit, struct error *err);

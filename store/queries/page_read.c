@@ -13,7 +13,7 @@
 #include "store/session/operation_times.h"
 #include "store/session/resolve.h"
 
-/* ---- what all queries have in common ---- */
+/* ---- what all queries share ---- */
 
 enum status page_read_check_plan(
     const struct table *table, const struct operation *operation, struct error *err)
@@ -35,7 +35,7 @@ enum status page_read_check_plan(
     return err->status;
 }
 
-/* The table, and an outcome that names it. */
+/* Find the table, and begin the outcome with its id. */
 static enum status find_table(
     struct session *session, struct operation *operation, const struct table **out, struct error *err)
 {
@@ -160,7 +160,7 @@ static bool accept_entity(struct entity_sink *sink, const struct entity *entity)
     return true;
 }
 
-/* Inside the database. */
+/* Count inside the database. */
 static enum status count_range(
     struct session *session, struct row_scan *scan, struct operation *operation, struct error *err)
 {
@@ -173,7 +173,7 @@ static enum status count_range(
     return STATUS_OK;
 }
 
-/* A sum has no direction: counting always goes up. */
+/* The direction does not matter for a count, so it is always ascending. */
 static enum status count_page(struct session *session, struct operation *operation, struct error *err)
 {
     const struct key_plan *plan = &operation->in.page.plan;
@@ -212,7 +212,10 @@ static enum status explain(struct session *session, struct operation *operation,
         session, operation_times_arrived_us(operation), err)); /* nothing else asks the database */
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = (int64_t)in->plan.point_count;
-    /* Suggestions name the table's indexes, which span all keys. */
+    /*
+     * The suggestions name the table's indexes, whose keys a caller with a limited key range may
+     * not see.
+     */
     if (!operation->within)
         query_advice_make(
             in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_read.h - queries: a page of a table, and counts.
+ * page_read.h - queries: pages of a table, and counts.
  */
 #ifndef STORE_QUERIES_PAGE_READ_H
 #define STORE_QUERIES_PAGE_READ_H
@@ -9,19 +9,27 @@
 #include "store/session/session.h"
 
 /*
- * Give an OPERATION_PAGE its outcome. A page ends early by rows and bytes examined, and when its sink is full.
- *
- * TABLE_NOT_FOUND, PLAN_TOO_EXPENSIVE.
+ * Give an OPERATION_PAGE its outcome. A page ends early if it has examined enough rows or bytes, or
+ * if its sink is full. TABLE_NOT_FOUND, PLAN_TOO_EXPENSIVE.
  */
 void page_read_run(struct session *session, struct operation *operation);
 
-/* The same for an OPERATION_COUNT: the number of matches among the rows that are examined for one page. */
+/*
+ * Give an OPERATION_COUNT its outcome: the number of matches among the rows that one page may
+ * examine.
+ */
 void page_read_count(struct session *session, struct operation *operation);
 
-/* The same for an OPERATION_EXPLAIN: the path, and what would help. Nothing is read, and any plan will do. */
+/*
+ * Give an OPERATION_EXPLAIN its outcome: the access path, and suggestions. No entity is read, and
+ * no plan is refused.
+ */
 void page_read_explain(struct session *session, struct operation *operation);
 
-/* The table's default bounds what asks for no other plan: PLAN_TOO_EXPENSIVE, naming the path. */
+/*
+ * Refuse an access path that is more expensive than the operation, or by default the table, allows:
+ * PLAN_TOO_EXPENSIVE, which names the path.
+ */
 MUST_USE enum status page_read_check_plan(
     const struct table *table, const struct operation *operation, struct error *err);
 

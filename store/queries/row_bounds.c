@@ -6,7 +6,10 @@
 
 #include "domain/limits.h"
 
-/* A text above every key: U+10FFFF, which is two UTF-16 units, once more than it fits into a key. */
+/*
+ * A text that sorts above every key: U+10FFFF, which is two UTF-16 units, once more often than fits
+ * into a key.
+ */
 #define FOUR_TIMES(text) text text text text
 #define LAST_CHARACTER "\xF4\x8F\xBF\xBF"
 static const char above_every_key[] =

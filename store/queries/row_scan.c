@@ -2,11 +2,12 @@
 /*
  * row_scan.c - see the header.
  *
- * All ranges are half open, [low, high): row_bounds.h. Going up moves `low`, going down moves `high`; the statements
- * differ in the order only.
+ * All ranges are half open, [low, high): row_bounds.h. An ascending scan moves `low`, a descending
+ * one moves `high`; the statements differ only in the order.
  *
- * A round trip is bounded by rows and by bytes per row: larger properties are left out by the statement. Where a
- * row lacks them the round trip is given up, and the next one asks for fewer and larger rows from there on.
+ * A round trip is bounded by the number of rows and by the bytes of each row: the statement leaves
+ * out larger properties. At a row without its properties the round trip is given up, and the next
+ * one asks for fewer and larger rows, beginning with that row.
  */
 #include "store/queries/row_scan.h"
 
@@ -19,16 +20,21 @@
 #include "store/sql.h"
 
 enum {
-    CHUNK_BYTES = LIMIT_REPLY_BYTES + LIMIT_ENTITY_BYTES, /* of one round trip, but for UNCAPPED_ROWS */
+    /* of one round trip, unless it has at most UNCAPPED_ROWS */
+    CHUNK_BYTES = LIMIT_REPLY_BYTES + LIMIT_ENTITY_BYTES,
     MAX_CHUNK = LIMIT_PAGE_ROWS + 1,
     MIN_CHUNK = 64,
-    UNCAPPED_ROWS = 4, /* so few may have any size */
+    UNCAPPED_ROWS = 4, /* a round trip of so few rows has no bound on their size */
     GROWTH = 4,
     SHRINKAGE = 8,
-    MAX_RANGES = 16, /* of a round trip: the statement may read as many rows of each as are asked for */
+    /* of a round trip, since the statement may read the requested number of rows of each range */
+    MAX_RANGES = 16,
 };
 
-/* In a scan of several partitions the rows' interval does not narrow what is read. */
+/*
+ * If the plan spans several partitions, its interval of row keys does not narrow the rows that are
+ * read.
+ */
 bool row_scan_is_exact(const struct key_plan *plan)
 {
     const struct key_filter *range = &plan->range;
@@ -61,7 +67,10 @@ static void partition_params(const struct row_scan *scan, struct pg_params *para
     pg_add_bytes(params, high);
 }
 
-/* The rows of the range's first and last partition that lie outside; narrow() has seen to the partitions. */
+/*
+ * Cut off the rows of the first and last partition that lie outside of the range; narrow() has cut
+ * off the other partitions.
+ */
 static void cut_to_range(
     const struct key_range *within, struct entity_key *low, struct entity_key *high, struct arena *arena)
 {
@@ -220,7 +229,10 @@ static enum status send_version(struct session *session, struct error *err)
     return pg_send(&session->pg, &sql_catalogue_version, NULL, err);
 }
 
-/* The rows first, the version after them: an unchanged version says that the table lived while they were read. */
+/*
+ * Send the statement for the rows first and the one for the version after it: if the version is
+ * unchanged, the table existed while the rows were read.
+ */
 static enum status begin_chunk(struct session *session, struct row_scan *scan, struct error *err)
 {
     struct pg_params params;
@@ -253,7 +265,7 @@ static enum status check_version(struct session *session, const PGresult *versio
     return STATUS_OK;
 }
 
-/* All rows of the round trip have been taken, or thrown away. */
+/* All rows of the round trip were taken or dropped: take the version. */
 static enum status end_chunk(struct session *session, struct row_scan *scan, struct error *err)
 {
     PG_RESULT version = NULL;
@@ -265,7 +277,10 @@ static enum status end_chunk(struct session *session, struct row_scan *scan, str
     return check_version(session, version, err);
 }
 
-/* A scan that had nothing to read: that a table has none of it can be said of a living table only. */
+/*
+ * Check the catalogue after a scan that had nothing to read: "no rows" may be answered only if the
+ * table exists.
+ */
 static enum status check_unread(struct session *session, struct row_scan *scan, struct error *err)
 {
     if (scan->is_checked)
@@ -285,7 +300,7 @@ static enum status throw_away_rest(
     return end_chunk(session, scan, err);
 }
 
-/* The round trip has come to its end: go on with the next one, if there is any. */
+/* End this round trip, and begin the next one if anything is left. */
 static enum status next_chunk(struct session *session, struct row_scan *scan, struct error *err)
 {
     TRY(end_chunk(session, scan, err));
@@ -301,7 +316,7 @@ static enum status next_chunk(struct session *session, struct row_scan *scan, st
     return STATUS_OK;
 }
 
-/* A row came without its properties: start anew at it. */
+/* A row came without its properties: begin a new round trip with that row. */
 static enum status shrink(struct session *session, struct row_scan *scan, struct error *err)
 {
     int64_t ignored;
@@ -315,7 +330,10 @@ static enum status shrink(struct session *session, struct row_scan *scan, struct
 
 /* ---- rows ---- */
 
-/* Points are in order, so those in the range are next to each other. */
+/*
+ * Restrict the points to the range; they are in order, so those in the range are next to each
+ * other.
+ */
 static void narrow_points(const struct key_range *within, struct key_plan *plan)
 {
     while (plan->point_count > 0 && !key_range_contains(within, &plan->points[plan->point_count - 1]))
@@ -327,8 +345,9 @@ static void narrow_points(const struct key_range *within, struct key_plan *plan)
 }
 
 /*
- * Walk only what the caller may see, so that neither time nor counts tell of the rest. A position outside comes from
- * a page read with other credentials.
+ * Restrict the scan to what the caller may see, so that neither the time nor the counts depend on
+ * other rows. If the position lies outside, it comes from a page that was read with other
+ * credentials.
  */
 static void narrow(struct row_scan *scan)
 {
@@ -381,7 +400,7 @@ void row_scan_restart(struct row_scan *scan)
     go_to_start(scan);
 }
 
-/* Of all statements entity_page*. */
+/* The columns of all statements entity_page*. */
 enum page_column {
     PAGE_PARTITION,
     PAGE_ROW,
@@ -392,7 +411,7 @@ enum page_column {
     PAGE_EXPIRES
 };
 
-/* What a row is; false: it is dead. */
+/* Read a row. false: it is dead or has expired. */
 static bool read_row(struct row_scan *scan, struct entity *out)
 {
     struct str properties =

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row_scan.h - walking the live rows of one table in the order of their keys, or against it: what pages, counts,
- * look-ups and list pages read by.
+ * row_scan.h - walks the live rows of one table in ascending or descending order of their keys: for
+ * pages, counts, look-ups and list pages.
  *
- * Reads in round trips of bounded size, their rows one by one, so that memory holds one row at a time. After each
- * round trip the catalogue's version is checked, so that rows of a table deleted meanwhile are never returned.
+ * A scan reads in round trips of bounded size and takes their rows one by one, so that memory holds
+ * one row at a time. After each round trip the catalogue's version is checked, so that rows of a
+ * table that was deleted meanwhile are never returned.
  *
- * Round trips outside of a snapshot see different states. What a caller is to see as one state is read so: one
- * statement, and where that is not enough, all of it anew in a snapshot (guard G21).
+ * Outside of a snapshot, each round trip sees another state. An answer that must show one state is
+ * read with one statement or, if that is not enough, read again from the start in a snapshot (guard
+ * G21).
  *
  *     row_scan_open;  row_scan_next, row_scan_pass, row_scan_next, ...;  row_scan_finish;  row_scan_close
  *         needs_more: session_begin_snapshot;  row_scan_restart;  row_scan_next, ...
@@ -20,87 +22,103 @@
 #include "store/session/session.h"
 
 struct row_scan {
-    /* What to read; set by the caller before row_scan_open. */
+    /* What to read. The caller sets these members before row_scan_open. */
     const struct table *table;
-    struct key_plan plan; /* all rows in its range, or at its points; `exact` is not looked at */
-    /* Instead of the plan, NULL: none. Ascending, each in one partition, no key in two of them. */
+    struct key_plan plan; /* all rows in its range, or at its points; `exact` is ignored */
+    /*
+     * Read instead of the plan; NULL: none. They are ascending, each lies in one partition, and no
+     * key is in two of them.
+     */
     const struct key_filter *ranges;
     size_t range_count;
     bool descending;
-    bool keys_only;                 /* properties are not fetched */
-    const struct key_range *within; /* as operation->within; nothing outside is read. NULL with `ranges` */
+    bool keys_only; /* properties are not read */
+    /* as operation->within: nothing outside is read. NULL if there are `ranges` */
+    const struct key_range *within;
     bool has_after;
-    struct entity_key
-        after; /* strictly behind this key, in the direction of the scan; moves: row_scan_pass */
-    int64_t max_rows, max_bytes; /* to be examined, about; 0: any number. The scan pauses then */
-    int64_t max_searched;        /* bytes, about; 0: any number. The caller ends the scan then */
-    bool one_statement;          /* end after the first one, be it enough or not */
-    struct arena *arena;         /* holds `after` */
+    /* strictly behind this key, in the direction of the scan; row_scan_pass moves it */
+    struct entity_key after;
+    /* about how much may be examined, 0: any number; then the scan pauses */
+    int64_t max_rows, max_bytes;
+    /* about how many bytes may be searched, 0: any number; then the caller ends the scan */
+    int64_t max_searched;
+    bool one_statement;  /* end after the first statement, whether it was enough or not */
+    struct arena *arena; /* holds `after` */
 
-    /* The number of further rows that are needed; may be set before each row_scan_next. */
+    /* How many further rows are needed; the caller may set it before each row_scan_next. */
     int64_t enough;
 
-    /* How far it has come. */
+    /* The progress of the scan. */
     int64_t rows_examined, bytes_examined;
-    int64_t bytes_searched; /* by the caller's tests of the rows; the caller adds to it */
-    bool exhausted;         /* after row_scan_finish: there is nothing behind `after` */
-    bool needs_more;        /* one statement was not enough: nothing that was read counts */
+    /* by the caller's tests of the rows; the caller adds to it */
+    int64_t bytes_searched;
+    bool exhausted;  /* after row_scan_finish: nothing lies behind `after` */
+    bool needs_more; /* one statement was not enough, so nothing that was read counts */
 
-    /* Its own. */
-    int64_t chunk;          /* rows of a round trip */
-    int64_t asked, got;     /* rows of the round trip under way */
-    int64_t cap;            /* the most bytes of a row in it */
-    int64_t largest;        /* row so far */
-    size_t point, point_to; /* plan.points of the round trip under way, counted in the scan's direction */
-    size_t range, range_to; /* the same of `ranges` */
-    bool is_narrow;         /* what is read needs no look at its key */
-    bool is_open;           /* a round trip is under way */
-    bool is_checked;        /* the catalogue was as the session knows it when some of it was read */
-    bool is_pending;        /* a row has been returned and not been passed */
+    /* Private members. */
+    int64_t chunk;      /* rows of a round trip */
+    int64_t asked, got; /* rows of the current round trip */
+    int64_t cap;        /* the bound on the bytes of a row in it */
+    int64_t largest;    /* bytes of the largest row so far */
+    /* the points of plan.points in the current round trip, counted in the scan's direction */
+    size_t point, point_to;
+    size_t range, range_to; /* the same, for `ranges` */
+    bool is_narrow;         /* the statement returns wanted keys only */
+    bool is_open;           /* a round trip has begun */
+    bool is_checked;        /* the catalogue's version was the session's when rows were read */
+    bool is_pending;        /* a row was returned and not passed */
     PGresult *row;
     struct buf after_bytes; /* of `after` */
-    bool has_start;         /* as has_after and after were */
+    bool has_start;         /* has_after and after as they were at the start */
     struct entity_key start;
 };
 
 void row_scan_open(struct row_scan *scan);
 
-/* After needs_more: back to the beginning, for any number of statements. What was learned of sizes is kept. */
+/*
+ * After needs_more: return to the beginning; from now on any number of statements may be sent. What
+ * is known about sizes of rows is kept.
+ */
 void row_scan_restart(struct row_scan *scan);
 
 /*
- * The next live row, which is in the plan's range or at one of its points. It is borrowed until the next call.
- * *found false: there are no more, the scan pauses, or needs_more.
+ * Read the next live row in the plan's range or at one of its points. It is borrowed until the next
+ * call. *found is false if there are no more rows, the scan pauses, or needs_more is set.
  *
  * STATUS_STALE: the catalogue has changed; nothing that was read counts.
  */
 MUST_USE enum status row_scan_next(
     struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err);
 
-/* Whether the caller's tests have searched as much as max_searched allows. */
+/* Whether the caller's tests have searched max_searched bytes. */
 static inline bool row_scan_has_searched_enough(const struct row_scan *scan)
 {
     return scan->max_searched > 0 && scan->bytes_searched >= scan->max_searched;
 }
 
-/* Done with the row: the position moves behind it. A row that was not passed comes again in the next scan. */
+/*
+ * Move the position behind this row. A row that was not passed is returned again by the next scan.
+ */
 void row_scan_pass(struct row_scan *scan, const struct entity_key *key);
 
 /*
- * End a scan at a row of the caller's choice. As row_scan_next, also if there was nothing to be read; sets
- * `exhausted`.
+ * End a scan at the present position, also if there was nothing to read. Sets `exhausted`. Fails as
+ * row_scan_next does.
  */
 MUST_USE enum status row_scan_finish(struct session *session, struct row_scan *scan, struct error *err);
 
-/* Release; also after a failure. */
+/* Release everything; to be called after a failure, too. */
 void row_scan_close(struct row_scan *scan);
 
-/* Whether the database is asked for nothing but rows of the plan, so that it can count them, too. */
+/*
+ * Whether the statements return rows of the plan and no others, so that the database can count
+ * them.
+ */
 bool row_scan_is_exact(const struct key_plan *plan);
 
 /*
- * Count what lives in the ranges of a plan for which row_scan_is_exact holds and which has no points, inside the
- * database: the live rows behind `after`, of at most max_rows. Sets what row_scan_finish sets, and `after`.
+ * Count the live rows behind `after` inside the database, examining at most max_rows. The plan must
+ * have no points, and row_scan_is_exact must hold. Sets `after` and what row_scan_finish sets.
  */
 MUST_USE enum status row_scan_count(
     struct session *session, struct row_scan *scan, int64_t *count, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_reader.c - see the header. The table has a row for each shape of which index_shape_rules says that its entries
- * are not entities.
+ * shape_reader.c - see the header. The table has a row for each shape whose entries are not
+ * entities according to index_shape_rules.
  */
 #include "store/queries/shape_reader.h"
 

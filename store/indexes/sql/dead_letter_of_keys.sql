@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The dead letters of source keys: n, and the index, 0 for the key as a whole. Kind 1: reconciling. Mostly there are none
--- at all, and one look says so for all keys.
+-- The dead letters of source keys: n, and the index id (0: of the key as a whole). Kind 1:
+-- reconciling. Usually the table has no dead letter at all, and one search shows that for all keys.
 select u.n, d.index_id
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 cross join lateral (

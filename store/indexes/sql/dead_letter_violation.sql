@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Indexes that cannot take an entry of a source key: $5 index ids, $6 causes. The state rows are locked.
+-- Record violations: source keys that cannot have an entry in the indexes $5 (index ids), with the
+-- causes $6. The state rows are locked.
 insert into dead_letters as d
     (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history)
 select 1, u.t, u.p, u.r, u.b, u.i, true, 1, u.c,

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lock the entries at some keys, as far as there are any, one after another in the order of the arrays, and read what is stored
--- there once the lock is held; n is the position in the arrays, from 1. For repairs, which do not trust manifests.
+-- Lock the existing entries at the given keys, one after another in the order of the arrays, and
+-- read them once they are locked; n is the position in the arrays, from 1. For repairs, which do
+-- not rely on manifests.
 select u.n, e.properties, coalesce(e.expires, 0)
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 cross join lateral (

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A new index, BUILDING, and the table of its entries. $1 index id, $2 source's table id, $3 account, $4 name,
--- $5 folded name, $6 definition, $7 the build's id, $8 now, $9 the index whose place it takes; 0: none,
--- $10 the time from which signatures open the table of its entries.
+-- Insert an index, BUILDING, and the table of its entries. $1 index id, $2 the source's table id,
+-- $3 account, $4 name, $5 folded name, $6 definition, $7 the build's id, $8 now, $9 the index that
+-- it replaces (0: none), $10 the time from which signatures give access to the table of its
+-- entries.
 with entries as (
     insert into tables (table_id, account, name, folded, created, live, index_id, signatures_from)
     values ($1::int8, $3::text, $4::text, $5::text, $8::int8, true, $1::int8, $10::int8)

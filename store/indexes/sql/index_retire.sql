@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Make an index DROPPING: no server writes its entries any more, and its name is free. $1 index id.
+-- Set index $1 to DROPPING: no server writes its entries any more, and its name is free.
 with entries as (
     update tables set live = false where table_id = $1::int8
 )

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Index $1 gets the name of index $2, which has been retired in this transaction, and its table the settings of the other one's.
+-- Give index $1 the name of index $2, which this transaction has retired, and give its table the
+-- settings of the other one's table.
 with entries as (
     update tables n
     set folded = o.folded, created = o.created, signatures_from = o.signatures_from, default_max_plan = o.default_max_plan, policies = o.policies

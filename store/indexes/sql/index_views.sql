@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An account's indexes by folded name, with what is known of their state, and the operation that builds a replacement. $1
--- account, $2 behind this name, $3 only this name unless it is empty, $4 how many. Dead letters: the index's own and those of whole keys, the latter alone, the
--- discarded ones of both; and up to three causes of the index's own, out of 1000.
--- Open intents of the source are counted up to 10,001, with the time of the oldest, or one before it, in microseconds
--- since 1970; applied ones per second, in thousandths. Entries are counted up to 100,000; how many more there are is
--- estimated, from 32 MB of the table of entities, pages by chance.
+-- An account's indexes by folded name, with their state and the operation that builds a
+-- replacement. $1 account, $2 behind this name, $3 only this name unless it is empty, $4 how many.
+-- Three counts of dead letters: the index's own and those of whole keys; those of whole keys; the
+-- discarded ones of both. Then up to three causes of the index's own, out of 1000.
+-- Open intents of the source table are counted up to 10,001, with the time of the oldest one, or an
+-- earlier time, in microseconds since 1970. The rate of applied intents is in thousandths per
+-- second. Entries are counted up to 100,000; the number beyond that is estimated from a random
+-- sample of 32 MB of the table of entities.
 with sample as materialized (
     select e.table_id, (count(*) * sample_factor('entities'))::int8 as n
     from entities e tablesample system (100 / sample_factor('entities'))

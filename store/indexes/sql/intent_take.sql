@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Remove the open intents of source keys, under the lock of their state rows and before the sources are read
--- (guard G9): one that comes later stays. $5 the kind. n is the key's position in the arrays, from 1, once for each
--- intent. By intents_key.
+-- Delete the open intents of source keys, while their state rows are locked and before the sources
+-- are read (guard G9); an intent that commits later stays. $5 the kind. Returns for each intent n,
+-- the key's position in the arrays, from 1. By intents_key.
 delete from intents i
 using unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 cross join lateral (

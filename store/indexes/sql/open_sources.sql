@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The source keys of table $1 that some index may be behind: with an open intent, or given up. $2 at most of either.
--- By intents_key, and the primary key of dead_letters.
+-- The source keys of table $1 with which some index may be behind: those with an open intent and
+-- those with a dead letter, at most $2 of each. By intents_key, and the primary key of
+-- dead_letters.
 (select distinct i.partition_key, i.row_key from intents i where i.table_id = $1::int8 limit $2::int8)
 union
 (select d.partition_key, d.row_key from dead_letters d

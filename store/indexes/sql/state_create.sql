@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- State rows for source keys that state_hold did not find: this transaction locks the rows that it inserts. A row that
--- another transaction has made meanwhile is waited for and left to be held. Arrays of one length, sorted by key, each
--- key once. applied = 0 until the transaction that made the row writes or removes it.
+-- Insert state rows for source keys for which state_hold has found none; this transaction locks the
+-- rows that it inserts. If another transaction is inserting a row, the statement waits for it and
+-- leaves the row to another state_hold. Arrays of one length, sorted by key, each key once. applied
+-- is 0 until the transaction that has inserted the row updates or deletes it.
 insert into index_state (table_id, partition_key, row_key, bucket, applied, manifest)
 select u.t, u.p, u.r, u.b, 0, ''
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) u(t, p, r, b)

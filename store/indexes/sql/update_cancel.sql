@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- End the operations that are making index $1 a strong one (guard G41): what they have done does not hold any more. $2 now.
+-- End the operations that are making index $1 a strong one, since their work does not count any
+-- more (guard G41). $2 now.
 update operations set state = 5, ended = $2::int8
 where kind = 'update_index' and index_id = $1::int8 and state in (1, 2)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Which of these blocks of intents are not done? n: whose they are; bucket; the first and the last id, all of which
--- one transaction reserved. A row comes back for what is open (null), and for what a dead letter has taken the place
--- of: its number, whether it is given up and not being retried, its cause. By the primary key, and dead_letters_keys.
+-- Which intents of these blocks are not done. n: the wait that a block belongs to; bucket; the
+-- first and the last id, which one transaction has reserved. A row comes back for an open intent
+-- (null), and for one that a dead letter has replaced: the dead letter's number, whether it is
+-- given up and not being retried, and its cause. By the primary key, and dead_letters_keys.
 select u.n, d.dead_letter_id, d.dead, d.cause
 from unnest($1::int8[], $2::int2[], $3::uuid[], $4::uuid[]) u(n, b, f, l)
 left join lateral (

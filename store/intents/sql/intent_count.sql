@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How many intents are open of the bucket ranges $1, each of $2 buckets, per queue, of $3, and kind. Read as they lie,
--- which takes a tenth of the time of any index; of a large table a part is read, pages by chance, and the rest
--- estimated.
+-- The number of open intents in the bucket ranges $1, of $2 buckets each, per queue (of $3 queues)
+-- and kind. The table is read in storage order, which takes a tenth of the time of any index; of a
+-- large table a random part of the pages is read, and the number is estimated.
 select i.bucket / $2::int4, i.bucket % $3::int4, i.kind,
     (count(*) * sample_factor('intents'))::int8
 from intents i tablesample system (100 / sample_factor('intents'))

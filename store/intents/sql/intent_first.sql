@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The oldest open intent of the buckets $1..$2 from id $3 on, whatever its age, and the database's clock in
--- microseconds since 1970.
+-- The oldest open intent of the buckets $1..$2 with an id of at least $3, whatever its age, and the
+-- database's clock in microseconds since 1970.
 select (extract(epoch from now()) * 1000000)::int8, f.id
 from (select 1) one
 left join lateral (

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In one snapshot, of the bucket ranges $1, each of $2 buckets, per queue, of $3, and kind: the oldest open intent, in
--- microseconds since 1970, and the database's clock in the same; and whether work on source keys lies ahead of this
--- clock, which has been set back then. Without a kind: bucket range and queue have buckets with nothing open. By
--- (bucket, id), and intents_transactions. The clock is read once, after the snapshot was taken: what is in it was made
--- before.
+-- In one snapshot, for the bucket ranges $1, of $2 buckets each, per queue (of $3 queues) and kind:
+-- the time of the oldest open intent and the database's clock, both in microseconds since 1970; and
+-- whether work on source keys has a time ahead of this clock, which then was set back. A row
+-- without a kind: this bucket range and queue have buckets with nothing open. By (bucket, id), and
+-- intents_transactions. The clock is read once, after the snapshot was taken, so everything in the
+-- snapshot was made before.
 select r.bucket_range, b.bucket % $3::int4, o.kind, min(intent_created_us(o.id)), (extract(epoch from now()) * 1000000)::int8,
     bool_or(exists (
         select from intents x

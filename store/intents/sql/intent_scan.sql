@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Open intents of the buckets $1 behind the ids $2, arrays of one length, at least $3 microseconds old, whose key is not
--- waiting for its next retry; of one bucket the oldest, $4 at most, so that the work stays bounded however much is
--- open; $5 at most in all, of every bucket its first before any bucket's second. One made more than five seconds from now
--- is as old: the clock has been set back since, and so it has when a retry is more than two minutes away. By (bucket, id).
+-- Open intents of the buckets $1 behind the ids $2 (arrays of one length) that are at least $3
+-- microseconds old and whose key does not wait for its next retry. Of each bucket the oldest, at
+-- most $4, so that the work is bounded however much is open; at most $5 in all, the first of every
+-- bucket before the second of any. An intent that was made more than five seconds ahead of the
+-- clock counts as old enough, because the clock was set back; so does one whose retry is more than
+-- two minutes ahead. By (bucket, id).
 select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version
 from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
 cross join unnest($1::int2[], $2::uuid[]) u(bucket, after)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As intent_scan, of some work only: in the buckets $1 intents of the kinds $2 before the ids $3 and behind the ids $4,
--- arrays of one length, at least $5 microseconds old, or more than five seconds ahead; of one bucket and kind $6 at
--- most, in all $7. By (bucket, id), and intents_transactions.
+-- As intent_scan, for some work only: in the buckets $1 intents of the kinds $2 before the ids $3
+-- and behind the ids $4 (arrays of one length), at least $5 microseconds old or more than five
+-- seconds ahead of the clock; at most $6 of each bucket and kind, at most $7 in all. By (bucket,
+-- id), and intents_transactions.
 select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version
 from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
 cross join unnest($1::int2[], $2::int2[], $3::uuid[], $4::uuid[]) u(bucket, kind, until, after)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Renew what $1 holds and take what is free, for $2 milliseconds. A lease further ahead than twice that is free too:
--- the clock has been set back since (guard G30). Locked bucket ranges are being taken by others.
+-- Renew the leases of $1 and take free ones, for $2 milliseconds. A lease that ends more than twice
+-- that time ahead is free too: the clock has been set back since (guard G30). Rows that other
+-- workers have locked are being taken, and are skipped.
 update leases l
 set owner = $1::text, expires_at = now() + $2::int8 * interval '1 millisecond'
 where l.bucket_range in (

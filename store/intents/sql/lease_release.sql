@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Give up all leases, so that others need not wait until they end.
+-- Release all leases, so that other workers can take them at once.
 update leases set owner = '', expires_at = now() - interval '1 second' where owner = $1::text

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How many source keys the indexes of these names may be behind with, counted as open_sources has them. $1 accounts,
--- $2 folded names; n: the position in them, from 1. Indexes that are not READY, or not there, have no row.
+-- The number of source keys with which the indexes of these names may be behind, counted as
+-- open_sources does. $1 accounts, $2 folded names; n: the position in them, from 1. An index that
+-- is not READY, or does not exist, has no row.
 select u.n, (
     select count(*) from (
         (select distinct i.partition_key, i.row_key from intents i where i.table_id = x.source_table_id limit $3::int8)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Control queues: $1 how many there are, $2 which, below 0: all; $3 the kind of work, 0: both; $4 what: 1 pause, 2 resume,
--- 3 drain, 4 limit the rate; $5 that rate. Resuming keeps the rate.
+-- Control queues: $1 the number of queues, $2 which queue (below 0: all), $3 the kind of work (0:
+-- both), $4 the command: 1 pause, 2 resume, 3 drain, 4 limit the rate, $5 that rate. Resuming keeps
+-- the rate.
 insert into queue_controls as c (queue, kind, intents_before_us, rate)
 select q.queue, k.kind,
     case $4::int2 when 1 then 0 when 3 then (extract(epoch from now()) * 1000000)::int8 end,

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How many of $3 intents of queue $1 and kind $2 may be worked on now: a second's worth can have been saved up. No row:
--- the queue is not limited. The row's lock makes it one limit for all workers; the clock is this database's.
+-- How many of $3 intents of queue $1 and kind $2 may be worked on now; unused permits of up to one
+-- second are kept. No row: the queue has no limit. The lock of the row makes this one limit for all
+-- workers; the clock is the database's.
 with held as (
     select c.rate, least(
         greatest(c.rate, 1)::float8,

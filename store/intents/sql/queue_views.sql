@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Queues as of now: for each queue below $1 and kind of work how it is controlled, how many intents are open, the time of
--- the oldest and the database's clock, both in microseconds since 1970, and how many are applied per second, in
--- thousandths. $2 only this queue, below 0: all; $3 only this kind, 0: both. The oldest by (bucket, id) and
--- intents_transactions; counted as in intent_count, of 32 MB at most.
+-- The queues as of now: for each queue below $1 and kind of work its control, the number of open
+-- intents, the time of the oldest one and the database's clock, both in microseconds since 1970,
+-- and the applied intents in thousandths per second. $2 only this queue, below 0: all; $3 only this
+-- kind, 0: both. The oldest by (bucket, id) and intents_transactions; counted as in intent_count,
+-- from at most 32 MB.
 with oldest as (
     select b.bucket % $1::int4 as queue, o.kind, min(intent_created_us(o.id)) as us
     from generate_series(0, 1023) b(bucket)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The time up to which everything acknowledged has been applied (ticks; 0: no worker has stored it, or a bucket range's
--- time lies ahead of the clock, guard G30), the number of open intents, and the database's clock in microseconds since
--- 1970.
+-- The time up to which everything acknowledged has been applied (ticks; 0: no worker has stored it,
+-- or the time of a bucket range lies ahead of the clock, guard G30), the number of open intents,
+-- and the database's clock in microseconds since 1970.
 select case when max(w.as_of) <= (clock.us + 11644473600000000) * 10 then min(w.as_of) else 0 end,
     sum(w.open_intents)::int8, clock.us
 from watermarks w

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Differences of a report by number. $1 operation id, $2 behind this number, $3 how many.
+-- The differences of a report in the order of their numbers. $1 operation id, $2 behind this
+-- number, $3 how many.
 select number, class, state, has_source, source_partition, source_row, entry_partition, entry_row, source_version,
     found_version, found_digest, wanted_digest
 from index_differences

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How many operations of an account have not ended, counted up to $2, and an id for one more, of a kind that table ids are
--- drawn from; never reused. $1 account. Purges do not count: what is deleted must go; nor does
--- the scrub, which no caller has begun. By operations_open.
+-- The number of an account's operations that have not ended, counted up to $2, and an id for one
+-- more, from the sequence of table ids; an id is never reused. $1 account. Purges do not count,
+-- since deleted rows must be removed in any case; nor does the scrub, which no caller has started.
+-- By operations_open.
 select (
     select count(*)
     from (

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How far an operation has come, and let go of it. No row comes back when it has ended, or when another
--- worker has taken it over: what it has done counts then. One that was paused meanwhile stays so; one with a rate
--- rests for as long as the rows just done may take. $1 id, $2 owner, $3 state, $4 phase, $5 to $7 cursor, $8 done,
--- $9 total, $10 differences, $11 when it ended, $12 error.
+-- Store the progress of an operation and release it. No row comes back if the operation has ended,
+-- or if another worker has taken it over, whose progress counts then. An operation that was paused
+-- meanwhile stays paused; one with a rate limit rests for as long as the rows just done may take.
+-- $1 id, $2 owner, $3 state, $4 phase, $5 to $7 cursor, $8 done, $9 total, $10 differences, $11
+-- when it ended, $12 error.
 update operations
 set state = case when state = 2 and $3::int2 = 1 then 2 else $3::int2 end, phase = $4::int2, has_cursor = $5::bool,
     cursor_partition = $6::text, cursor_row = $7::text,

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Claim a running operation that no worker has, the one whose claim ended first: $1 owner, $2 for how many milliseconds, $3 whether a pass of
--- the scrub, or anything else. Claims
--- spread work, and nothing relies on them: job_checkpoint refuses a worker that has lost its claim. A claim that ends later than
--- twice that, and than 5000 rows at the operation's rate may take, is free: the clock has been set back.
+-- Claim the running operation without a claim whose last claim ended first: $1 owner, $2 for how
+-- many milliseconds, $3 whether to claim a pass of the scrub or any other kind. Claims spread work,
+-- and correctness does not depend on them: job_checkpoint refuses a worker that has lost its claim.
+-- A claim that ends more than twice $2 ahead, and later than 5000 rows may take at the operation's
+-- rate, is free: the clock has been set back.
 update operations
 set owner = $1::text, claim_expires_at = now() + $2::int8 * interval '1 millisecond'
 where operation_id = (

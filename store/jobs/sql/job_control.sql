@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Hold an operation that has not ended, let it go on, give it up or slow it down; builds and purges are never given
--- up, and the scrub is the workers' own. $1 account, $2 id, $3 what: 1 pause, 2 resume, 3 cancel, 4 throttle; $4 rate, $5 now. No row: it cannot be.
+-- Pause, resume, cancel or slow down an operation that has not ended; builds and purges cannot be
+-- cancelled, and the scrub cannot be controlled. $1 account, $2 id, $3 the command: 1 pause, 2
+-- resume, 3 cancel, 4 throttle; $4 rate, $5 now. No row: the command does not apply.
 update operations
 set state = case $3::int2 when 1 then 2 when 2 then 1 when 3 then 5 else state end,
     ended = case $3::int2 when 3 then $5::int8 else ended end,

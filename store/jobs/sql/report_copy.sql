@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The differences of one report that are not mended, to be looked at by another: $1 operation id, $2 that of the report.
+-- Copy the differences of report $2 that were not repaired to the report of operation $1, to be
+-- checked again.
 insert into index_differences (operation_id, number, class, state, has_source, source_partition, source_row,
     entry_partition, entry_row)
 select $1::text, row_number() over (order by number), class, 0, has_source, source_partition, source_row, entry_partition,

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Forget old reports of an index that has a new one: all but the newest $2 of those that have ended. $1 index id.
+-- Delete the old reports of index $1, which has a new one: all those that have ended except the
+-- newest $2.
 with old as (
     delete from index_reports r
     using (

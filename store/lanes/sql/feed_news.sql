@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Which of the feeds $1 have changes behind the numbers $2, or end before them (the database was restored), or are no
--- table's any more? n: the position in the arrays, from 1.
+-- Which of the feeds $1 have changes behind the numbers $2, end before these numbers (the database
+-- was restored), or belong to no table any more. n: the position in the arrays, from 1.
 select u.n
 from unnest($1::int8[], $2::int8[]) with ordinality u(f, s, n)
 left join feeds f on f.feed_id = u.f

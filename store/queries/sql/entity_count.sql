@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Counts live rows of a table: keys from ($2, $3) on and below ($4, $5), looking at $6 rows at most: how many live,
--- how many were looked at, and the last key of them.
+-- Count live rows of a table with keys from ($2, $3) on and below ($4, $5), examining at most $6
+-- rows. Returns the number of live rows, the number of examined rows, and the last key of these.
 with page as materialized (
     select e.partition_key, e.row_key, e.dead or is_due(e.expires) as dead
     from entities e

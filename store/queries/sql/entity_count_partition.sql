@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- entity_count for partition $2 in bucket $3: row keys from $4 on and below $5.
+-- As entity_count, for partition $2 in bucket $3: row keys from $4 on and below $5.
 with page as materialized (
     select e.partition_key, e.row_key, e.dead or is_due(e.expires) as dead
     from entities e

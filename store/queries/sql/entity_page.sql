@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A page of a table, first key first: keys from ($2, $3) on and below ($4, $5), at most $6 rows. Properties of
--- more than $7 bytes are left out (null), so that a page has at most $6 * $7 bytes of them.
+-- A page of a table in ascending order: keys from ($2, $3) on and below ($4, $5), at most $6 rows.
+-- Properties with more than $7 bytes come as null, so that a page has at most $6 * $7 bytes of
+-- them.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
     case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from entities e

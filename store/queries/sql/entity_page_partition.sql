@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A page of partition $2 in bucket $3, first row first: row keys from $4 on and below $5. Rows and bytes as in
--- entity_page.
+-- A page of partition $2 in bucket $3 in ascending order: row keys from $4 on and below $5. Bounds
+-- on rows and bytes as in entity_page.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
     case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from entities e

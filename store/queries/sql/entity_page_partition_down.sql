@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- entity_page_partition, last row first.
+-- As entity_page_partition, in descending order.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
     case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from entities e

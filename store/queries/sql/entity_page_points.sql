@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Rows of table $1 at the keys $2, $3 in the buckets $4 (arrays of one length), in their order. Properties of
--- more than $5 bytes are left out.
+-- The rows of table $1 at the keys $2, $3 in the buckets $4 (arrays of one length), in their order.
+-- Properties with more than $5 bytes come as null.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
     case when octet_length(e.properties) <= $5::int4 then e.properties end, e.expires
 from unnest($2::text[], $3::text[], $4::int2[]) with ordinality u(p, r, b, n)

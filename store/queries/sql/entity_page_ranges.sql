@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A page of several ranges, in their order: of the partitions $2 in the buckets $3 the row keys from $4 on and below $5
--- (arrays of one length). Rows and bytes as in entity_page. Each range is one search of the primary key.
+-- A page of several ranges, in their order: in the partitions $2 and buckets $3 the row keys from
+-- $4 on and below $5 (arrays of one length). Bounds on rows and bytes as in entity_page. Each range
+-- is one search of the primary key.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
     case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from unnest($2::text[], $3::int2[], $4::text[], $5::text[]) with ordinality u(p, b, low, high, n)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- entity_page_ranges, each range with its last row first.
+-- As entity_page_ranges, with descending row keys in each range.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
     case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from unnest($2::text[], $3::int2[], $4::text[], $5::text[]) with ordinality u(p, b, low, high, n)
