@@ -10,7 +10,7 @@
 #include "api/codec.h"
 #include "client/connect.h"
 
-/* Few: a person waits for the answer, and can repeat the command. */
+/* Few attempts: a person waits for the answer, and can repeat the command. */
 enum { MAX_ATTEMPTS = 3 };
 
 bool api_client_open(struct api_client *out, const struct client_config *config)
@@ -66,7 +66,8 @@ void api_client_print_failure(const struct tavola_error *error)
 {
     fprintf(stderr, "tavola: %s%s%s: %s\n", tavola_code_name(error->code), error->reason[0] ? " / " : "",
         error->reason, error->message);
-    if (error->code == TAVOLA_UNAVAILABLE && error->reason[0] == '\0') /* the channel's own */
+    /* the server was not reached: the library made this error */
+    if (error->code == TAVOLA_UNAVAILABLE && error->reason[0] == '\0')
         fprintf(stderr, "tavola: is a server there? Its address is that of --target, or of TAVOLA_TARGET.\n");
     if (error->code == TAVOLA_UNAUTHENTICATED)
         fprintf(stderr, "tavola: tavola sas explain shows what a token says and when it ends; tavola token "

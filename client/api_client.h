@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_client.h - calls of a command to the server of TAVOLA_TARGET, with the generated messages of the API, through libtavola.
+ * api_client.h - a command's calls to the server of TAVOLA_TARGET, with the generated messages of the API,
+ * through libtavola.
  */
 #ifndef CLIENT_API_CLIENT_H
 #define CLIENT_API_CLIENT_H
@@ -13,28 +14,26 @@
 
 struct api_client {
     struct tavola *client;
-    struct arena arena; /* of requests and replies */
+    struct arena arena; /* allocates requests and replies */
 };
 
-/* False: the settings cannot be used, and standard error has the cause. */
+/* false: the settings cannot be used; the cause is on standard error. */
 bool api_client_open(struct api_client *out, const struct client_config *config);
 
 /* Returns exit_code, so that a command can end with the call. */
 int api_client_close(struct api_client *client, int exit_code);
 
 /*
- * A unary call.
+ * Do a unary call. Returns the reply, a message of the given type in the client's arena. NULL: the call
+ * failed; the cause is on standard error.
  *
  * path   such as "/tavola.v1.AdminService/ListDeadLetters"
  * reply  the type of the reply
- *
- * Returns the reply, a message of that type in the client's arena. NULL: the call failed, and standard error has
- * the cause.
  */
 const void *api_client_call(struct api_client *client, const char *path, const ProtobufCMessage *request,
     const ProtobufCMessageDescriptor *reply);
 
-/* The same with a request that is serialized already. */
+/* Likewise, with a serialized request. */
 const void *api_client_call_bytes(
     struct api_client *client, const char *path, struct str request, const ProtobufCMessageDescriptor *reply);
 
@@ -42,8 +41,8 @@ const void *api_client_call_bytes(
 void api_client_print_failure(const struct tavola_error *error);
 
 /*
- * The name of an enum's value without the prefix that all values of the enum have: "PAUSED" for QUEUE_STATE_PAUSED.
- * "?" for 0 and for values that this program does not know.
+ * The name of an enum's value without the prefix that all values of the enum have: "PAUSED" for
+ * QUEUE_STATE_PAUSED. "?" for 0 and for values that this program does not know.
  */
 const char *api_client_enum_name(const ProtobufCEnumDescriptor *type, int value);
 

@@ -66,7 +66,7 @@ static bool complain_option(const char *usage, const struct arguments *arguments
     return false;
 }
 
-/* *position: of the option; moved onto its value, if that is a word of its own. */
+/* Read the option at *position, which moves to the option's value if that is an argument of its own. */
 static bool read_option(const char *usage, int argc, char **argv, int *position, struct arguments *out)
 {
     const char *given = argv[*position], *equals = strchr(given, '=');

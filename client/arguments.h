@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arguments.h - the words and options of a command, read by the command's usage text: "TABLE [FILTER] [--limit N] [--tokens]".
+ * arguments.h - the words and options of a command, as the command's usage text declares them: "TABLE
+ * [FILTER] [--limit N] [--tokens]".
  *
- * The text is the only place that names a command's options: it is printed as help, it completes words in a shell, and arguments are
- * read by it. In it a word that begins with a dash is an option; an upper-case word behind the option is its value. Pure but for
- * the messages on standard error.
+ * Only the usage text names a command's options: help prints it, shell completion is made from it, and the
+ * arguments are checked against it. In the text, a word that begins with a dash is an option; an upper-case
+ * word behind an option is the option's value. Pure, except for messages on standard error.
  */
 #ifndef CLIENT_ARGUMENTS_H
 #define CLIENT_ARGUMENTS_H
@@ -18,29 +19,32 @@
 enum { ARGUMENTS_MAX_WORDS = 264, ARGUMENTS_MAX_OPTIONS = 16 };
 
 struct arguments {
-    const char *command; /* for messages */
+    const char *command; /* the command, for messages */
     char *words[ARGUMENTS_MAX_WORDS];
     int count;
     struct {
         struct str name;
-        const char *value; /* "" for an option without a value */
+        const char *value; /* "" for an option that takes no value */
     } options[ARGUMENTS_MAX_OPTIONS];
     int option_count;
 };
 
-/* The next option of a usage text; *rest moves behind it. false: there are no more. */
+/* Take the next option off a usage text. false: there is no further option. */
 bool arguments_next_option(struct str *rest, struct str *name, bool *has_value);
 
 /*
- * Read argv: options anywhere, as "--limit 5" or "--limit=5"; what follows "--" is words. `out` has its command set. false: standard
- * error says what is wrong.
+ * Read argv. Options may stand anywhere, as "--limit 5" or "--limit=5"; all arguments behind "--" are words.
+ * The caller sets out->command. false: an argument is wrong; the cause is on standard error.
  */
 bool arguments_read(const char *usage, int argc, char **argv, struct arguments *out);
 
 /* The value of an option; NULL: it was not given. */
 const char *arguments_value(const struct arguments *arguments, const char *name);
 
-/* A number from 1 to max. false: standard error says that it is none. Not given: *out stays as it is. */
+/*
+ * Read an option's number, 1 to max. If the option was not given, *out stays as it is. false: not such a
+ * number; the cause is on standard error.
+ */
 bool arguments_number(const struct arguments *arguments, const char *name, int64_t max, int64_t *out);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.h - how far an import or export has come, in a small file beside its own: the next run goes on there.
+ * checkpoint.h - stores the progress of an import or export in a small file beside the data file, so that the
+ * next run can continue.
  *
- * The file is replaced as a whole. It is of one table and one file; another one is not used.
+ * The file is replaced as a whole. It names a table and a file, and is not used for another table or file.
  */
 #ifndef CLIENT_CHECKPOINT_H
 #define CLIENT_CHECKPOINT_H
@@ -13,24 +14,30 @@
 enum { CHECKPOINT_PATH_BYTES = 1024, CHECKPOINT_TEXT_BYTES = 4104, CHECKPOINT_INTERVAL_US = 100000 };
 
 struct checkpoint {
-    char path[CHECKPOINT_PATH_BYTES]; /* empty: nothing is kept */
+    char path[CHECKPOINT_PATH_BYTES]; /* empty: no checkpoint is kept */
     char table[128];
-    int64_t size;                      /* of the input: another size is another file; 0 for exports */
-    int64_t offset, line;              /* settled: bytes and lines of the file */
-    int64_t done, rejected;            /* entities */
-    int64_t rejected_bytes;            /* of the file of rejected lines */
-    char token[CHECKPOINT_TEXT_BYTES]; /* of an export: where the scan goes on */
+    /* of the input: if the size differs, the checkpoint belongs to another file; 0 for exports */
+    int64_t size;
+    int64_t offset, line;              /* bytes and lines of the file that are settled */
+    int64_t done, rejected;            /* numbers of entities */
+    int64_t rejected_bytes;            /* size of the file of rejected lines */
+    char token[CHECKPOINT_TEXT_BYTES]; /* of an export: the token at which the scan continues */
     int64_t saved_us;
 };
 
-/* Set path and table; read what an earlier run has left, unless `restart`. true: there is something. */
+/*
+ * Set path and table, and read the checkpoint of an earlier run unless `restart` is set. true: there is one.
+ */
 bool checkpoint_open(struct checkpoint *checkpoint, const char *file, const char *suffix, const char *table,
     int64_t size, bool restart);
 
-/* Write it, at most ten times a second unless `now`. false: standard error has the cause. */
+/*
+ * Write the checkpoint; unless `now` is set, at most ten times a second. false: the cause is on standard
+ * error.
+ */
 bool checkpoint_save(struct checkpoint *checkpoint, bool now);
 
-/* The work is done: there is nothing to go on with. */
+/* Remove the file, when the work is complete. */
 void checkpoint_remove(const struct checkpoint *checkpoint);
 
 #endif

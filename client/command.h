@@ -17,17 +17,17 @@ enum {
     COMMAND_OK = 0,
     COMMAND_FAILED = 1,
     COMMAND_MISUSED = 2,
-    COMMAND_PARTLY = 3, /* some of what was given was refused */
+    COMMAND_PARTLY = 3, /* some of the input was refused */
 };
 
 struct command {
-    const char *words;             /* "migrate", "table create": one or two */
-    const char *arguments;         /* for the help: "NAME"; "" when there are none */
+    const char *words;             /* one or two words: "migrate", "table create" */
+    const char *arguments;         /* usage of the arguments: "NAME"; "": none */
     const char *help;              /* one line */
-    const char *examples;          /* lines of a shell; NULL: there are none */
-    void (*print_more)(FILE *out); /* the rest of its help; NULL: there is none */
+    const char *examples;          /* lines for a shell; NULL: none */
+    void (*print_more)(FILE *out); /* prints the rest of the help; NULL: none */
 
-    /* argv holds what stands behind the words; argv[argc] is NULL. */
+    /* Run the command. argv has the arguments behind the words; argv[argc] is NULL. */
     int (*run)(const struct client_config *config, int argc, char **argv);
 };
 
@@ -51,14 +51,17 @@ extern const struct command_group commands_load;    /* hot partitions, advice on
 extern const struct command_group commands_account; /* accounts and their keys */
 extern const struct command_group commands_audit;   /* administrative calls */
 extern const struct command_group commands_access;  /* tokens, shared access signatures */
-extern const struct command_group commands_doctor;  /* what voids a promise */
+extern const struct command_group commands_doctor;  /* checks of the configuration */
 extern const struct command_group commands_dev;     /* a private stack on this machine */
 extern const struct command_group commands_help;    /* completion, man page */
 
-/* Print the usage of a command that got wrong arguments; returns COMMAND_MISUSED. */
+/* Print the usage of a command that got wrong arguments. Returns COMMAND_MISUSED. */
 int command_misused(const char *words, const char *arguments);
 
-/* Print the error of a command that failed; returns COMMAND_MISUSED for STATUS_INVALID, else COMMAND_FAILED. */
+/*
+ * Print the error of a command that failed. Returns COMMAND_MISUSED for STATUS_INVALID, otherwise
+ * COMMAND_FAILED.
+ */
 int command_failed(const char *words, const struct error *err);
 
 #endif

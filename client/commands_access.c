@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_access.c - tokens and shared access signatures. Signing needs an account's key alone, and neither server nor
- * database.
+ * commands_access.c - tokens and shared access signatures. Signing needs only an account's key: neither a
+ * server nor the database.
  */
 #include <string.h>
 
@@ -214,7 +214,7 @@ static int take_field(struct credential *credential, const char *name, const cha
     return misused_sas();
 }
 
-/* A combination that servers accept but that can never be useful; NULL: there is none. */
+/* Describe a combination that servers accept but that can never be useful; NULL: the credential is useful. */
 static const char *find_nonsense(const struct credential *credential)
 {
     const struct key_range *range = &credential->range;

@@ -2,8 +2,8 @@
 /*
  * commands_account.c - accounts and their keys.
  *
- * Accounts are changed in the database, as migrations are: an operator who may do that can read all keys anyway, and no
- * key is ever sent to a server.
+ * These commands change accounts in the database directly, as migrations do: an operator with that access can
+ * read all keys anyway, and no key is ever sent to a server.
  */
 #include <string.h>
 
@@ -31,8 +31,8 @@ struct account_work {
     struct wrapping_keys wrapping_keys;
     struct str name;
     bool administrator;
-    int64_t max_entities, max_bytes; /* set-quota */
-    bool to_clear;                   /* rewrap */
+    int64_t max_entities, max_bytes; /* used by set-quota */
+    bool to_clear;                   /* used by rewrap */
 };
 
 static enum status create(struct account_work *work, struct error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_api.c - any method of the API with its messages as JSON, by the schema that reflection serves.
+ * commands_api.c - calls any method of the API. Its messages are JSON, by the schema that reflection serves.
  */
 #include "client/command.h"
 
@@ -17,11 +17,11 @@
 
 enum {
     INDENT = 2,
-    /* Requests of one call whose replies come at the same time: they are read when all requests are sent. */
+    /* The bound of one call's requests. All requests are sent before the first reply is read. */
     MAX_REQUESTS = 100,
     MS_PER_SECOND = 1000,
     UNARY_TIMEOUT_MS = 30000,
-    NO_TIMEOUT_MS = INT32_MAX, /* three weeks: as long as it takes */
+    NO_TIMEOUT_MS = INT32_MAX, /* three weeks: no time limit in practice */
     MAX_METHODS = 256,
 };
 
@@ -29,7 +29,10 @@ static const struct str own_package = STR_LITERAL("/tavola.v1.");
 
 /* ---- methods by name ---- */
 
-/* "GetEntity", "EntityService/GetEntity" and "EntityService.GetEntity" are the ends of a path. */
+/*
+ * Whether the name means the method. "GetEntity", "EntityService/GetEntity" and "EntityService.GetEntity" are
+ * the ends of a path.
+ */
 static bool is_named(const struct schema_method *method, const char *name)
 {
     size_t len = strlen(name);
@@ -54,7 +57,7 @@ static void complain_unknown(const char *name, const struct schema_method *metho
     fprintf(stderr, nearest ? "did you mean \"%s\"?\n" : "tavola api list shows them all\n", nearest);
 }
 
-/* NULL: there is none, or more than one, and standard error says so. */
+/* Find a method. NULL: there is none, or more than one has the name; the cause is on standard error. */
 static const struct schema_method *find_method(const char *name)
 {
     const struct schema_method *found = NULL, *methods;
@@ -76,7 +79,7 @@ static const struct schema_method *find_method(const char *name)
     return found;
 }
 
-/* Without the package, if that is ours. */
+/* The path without the package, if the package is tavola.v1. */
 static struct str short_path(const struct schema_method *method)
 {
     return str_starts_with(method->path, own_package) ? str_from(method->path, own_package.len)
@@ -113,7 +116,7 @@ static struct str type_name(const struct schema_field *field, struct arena *aren
     return field->of_type.len > 0 ? field->of_type : str_of(names[field->type]);
 }
 
-/* NULL: the message is an object in JSON. */
+/* The form of a message that JSON has as text; NULL: the message is a JSON object. */
 static const char *text_form(const struct schema_message *message)
 {
     switch (message->form) {
@@ -182,14 +185,14 @@ static int run_fields(const struct client_config *config, int argc, char **argv)
 
 struct api_call {
     const struct schema_method *method;
-    const char *json;   /* "-": standard input */
-    int64_t timeout_ms; /* 0: none; below 0: not given */
+    const char *json;   /* "-": read standard input */
+    int64_t timeout_ms; /* 0: no time limit; negative: not given */
     uint64_t max_replies;
     bool reads_input;
     struct api_client client;
 };
 
-/* The value of an option: a number of at least 0. false: standard error says what is wrong. */
+/* Read the value of an option: a number of at least 0. false: the cause is on standard error. */
 static bool read_option(struct api_call *call, const char *name, const char *value)
 {
     char *end = NULL;
@@ -226,7 +229,10 @@ static bool take_arguments(struct api_call *call, int argc, char **argv, const c
     return *method != NULL;
 }
 
-/* line: of standard input; 0: it is not read. false: standard error has the cause. */
+/*
+ * Turn JSON into a request. line: of standard input; 0: the JSON is an argument. false: the cause is on
+ * standard error.
+ */
 static bool encode(struct api_call *call, struct str json, int line, struct buf *out)
 {
     struct error err = { 0 };
@@ -257,7 +263,7 @@ static bool print_reply(struct api_call *call, struct str bytes, int indent)
     return true;
 }
 
-/* The failure in words, with what it names: "  table: people". */
+/* Print the message of a failure, and its metadata, one per line: "  table: people". */
 static int print_failure(const struct tavola_error *error)
 {
     api_client_print_failure(error);
@@ -290,13 +296,16 @@ static int call_once(struct api_call *call, struct str json)
     return printed ? COMMAND_OK : COMMAND_FAILED;
 }
 
-/* The requests of a stream. */
+/* The requests of a call. */
 struct requests {
     struct buf items[MAX_REQUESTS];
     int count;
 };
 
-/* Each line of the text is a request; all are read before the first one is sent. false: one of them is wrong. */
+/*
+ * Read a request from each line of the text. All are read before the first one is sent. false: one of them is
+ * wrong.
+ */
 static bool read_lines(struct api_call *call, struct str text, struct requests *out)
 {
     for (out->count = 0; text.len > 0; out->count++) {
@@ -343,7 +352,7 @@ static int call_stream(struct api_call *call, struct str json)
     return readable ? COMMAND_OK : COMMAND_FAILED;
 }
 
-/* All of standard input; false: it is larger than a request may be. */
+/* Read all of standard input. false: it is larger than a request may be. */
 static bool read_input(struct buf *out)
 {
     enum { PIECE = 65536, MAX_BYTES = 4 * LIMIT_REQUEST_BYTES };

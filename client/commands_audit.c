@@ -49,7 +49,7 @@ static void print_record(const Tavola__V1__AuditRecord *record)
     printf("\n");
 }
 
-/* Prints all pages. */
+/* Print the records of all pages. */
 static bool show_records(struct api_client *client, Tavola__V1__ListAuditRecordsRequest *request)
 {
     do {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_dev.c - a private stack on this machine: to try the service, and for tests, demo and benchmarks.
+ * commands_dev.c - a private stack on this machine, for a first try, tests, the demo and benchmarks.
  */
 #include "client/command.h"
 
@@ -13,7 +13,7 @@
 #include "client/dev/stack.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:50051"
-#define DEFAULT_HTTP_LISTEN "127.0.0.1:10002" /* that of emulators of Azure Tables */
+#define DEFAULT_HTTP_LISTEN "127.0.0.1:10002" /* the port of emulators of Azure Tables */
 
 enum { COMMAND_STOP_TIMEOUT_MS = 30000, WATCH_MS = 1000, HOLDER_BYTES = 1024 };
 
@@ -42,21 +42,21 @@ static void describe_stack(struct stack *stack)
     data_folder_describe(&stack->folder, text);
 }
 
-/* Until a signal asks us to stop or a part ends by itself. */
+/* Wait until a signal asks this program to stop, or a part of the stack ends by itself. */
 static enum status watch(struct stack *stack, struct error *err)
 {
     for (;;) {
         int signal_number = process_wait(WATCH_MS);
 
         if (signal_number != 0 && signal_number != SIGCHLD) {
-            printf("\n"); /* behind the terminal's ^C */
+            printf("\n"); /* a new line behind the ^C of the terminal */
             return STATUS_OK;
         }
         TRY(stack_check(stack, err));
     }
 }
 
-/* An address with a fixed port: with port 0 only the server knows its port. */
+/* Whether the address has a fixed port. With port 0 only the server knows its port. */
 static bool has_fixed_port(const char *name, const char *address)
 {
     if (config_is_address(address) && strcmp(strrchr(address, ':'), ":0") != 0)
@@ -66,7 +66,7 @@ static bool has_fixed_port(const char *name, const char *address)
     return false;
 }
 
-/* Settings that a private stack cannot use are refused, not ignored. */
+/* Refuse settings that a private stack cannot use; they are not ignored. */
 static bool check_settings(const struct client_config *config, const char *listen)
 {
     const char *health = getenv("TAVOLA_HEALTH_LISTEN"), *http = getenv("TAVOLA_HTTP_LISTEN");
@@ -127,7 +127,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
 
 enum { MAX_SETTINGS = 16 };
 
-/* The exit code of the command; the parts of the stack are watched meanwhile. */
+/* Run the command, and watch the parts of the stack meanwhile. Returns the command's exit code. */
 static int run_command(struct stack *stack, char **argv)
 {
     struct variable variables[] = {
@@ -151,7 +151,7 @@ static int run_command(struct stack *stack, char **argv)
     while (process_is_running(&command)) {
         int signal_number = process_wait(WATCH_MS);
 
-        /* Ctrl-C reaches the command directly, and the command decides how to react. */
+        /* The terminal sends Ctrl-C to the command directly; the command decides how to react. */
         if (signal_number == SIGTERM || signal_number == SIGHUP)
             process_stop(&command);
         if (stack_check(stack, &err) != STATUS_OK) {

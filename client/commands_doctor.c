@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_doctor.c - the command that looks for what voids a promise or will become trouble.
+ * commands_doctor.c - the command that looks for what breaks a promise of the service, or soon will.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,8 @@ static int run_doctor(const struct client_config *config, int argc, char **argv)
 
     if (!read_options(argc, argv, &options))
         return command_misused("doctor", ARGUMENTS);
-    setenv("GRPC_VERBOSITY", "NONE", 0); /* a failed connection is a finding, not a line of the library's */
+    /* report a failed connection as a finding; keep the log of gRPC's core off the screen */
+    setenv("GRPC_VERBOSITY", "NONE", 0);
     arena_init(&arena);
     findings_init(&findings, &arena);
     doctor_check_postgres(config, &findings);

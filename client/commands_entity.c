@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_entity.c - tables and entities from the shell: entities as JSON in the form of api/json/entity_json.h, or as words.
+ * commands_entity.c - tables and entities from the shell. Entities are JSON in the form of
+ * api/json/entity_json.h, or words.
  */
 #include "client/command.h"
 
@@ -37,7 +38,7 @@ struct options {
     int count;
 };
 
-/* false: an option that these do not have, or without its value; or too many words. */
+/* Read the options of a command. false: an unknown option, an option without its value, or too many words. */
 static bool take_options(struct options *out, int argc, char **argv)
 {
     const struct {
@@ -69,7 +70,7 @@ static bool take_options(struct options *out, int argc, char **argv)
 
 /* ---- calls ---- */
 
-/* A field of bytes, text or a message, by its name. */
+/* Append a field of the request by its name: bytes, text or a message. */
 static void add_field(struct buf *request, const char *method, const char *field, struct str value)
 {
     const struct schema_method *found = schema_find_method(schema_of_api(), str_of(method));
@@ -94,7 +95,7 @@ static int report_misuse(const struct error *err)
 
 /* ---- writing ---- */
 
-/* NAME=VALUE is text; NAME:TYPE=VALUE is of another type. */
+/* Read a property: NAME=VALUE is a string; NAME:TYPE=VALUE has another type. */
 static enum status read_word(const char *word, struct arena *arena, struct str *slice, struct error *err)
 {
     const char *equals = strchr(word, '=');
@@ -141,7 +142,7 @@ static void add_precondition(
     add_field(request, method, "precondition", pack(&precondition.base, arena));
 }
 
-/* Writes one entity and prints its ETag. */
+/* Write one entity and print its ETag. */
 static bool put_entity(struct api_client *client, const struct options *options, const struct entity *entity)
 {
     const char *method = method_of(options);
@@ -164,7 +165,7 @@ static bool put_entity(struct api_client *client, const struct options *options,
     return true;
 }
 
-/* Each line of standard input is an entity. */
+/* Write the entity of each line of standard input. */
 static int put_lines(struct api_client *client, const struct options *options)
 {
     struct error err = { 0 };
@@ -205,7 +206,7 @@ static int put_given(struct api_client *client, const struct options *options)
     return put_entity(client, options, &entity) ? COMMAND_OK : COMMAND_FAILED;
 }
 
-/* Or the sign for standard input. */
+/* Whether the argument is an entity as JSON, or "-", which means standard input. */
 static bool is_json(const char *word)
 {
     return word[0] == '{' || strcmp(word, "-") == 0;
@@ -227,7 +228,7 @@ static int run_put(const struct client_config *config, int argc, char **argv)
 
 /* ---- reading ---- */
 
-/* false: the server's entity cannot be read. */
+/* Print an entity of a reply. false: it cannot be read. */
 static bool print_entity(const Tavola__V1__Entity *message, struct arena *arena)
 {
     struct error err = { 0 };

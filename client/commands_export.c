@@ -2,8 +2,8 @@
 /*
  * commands_export.c - the entities of a table into a file of JSON lines or CSV.
  *
- * The checkpoint has the token of a scan's message, and how many bytes stand before the entities behind it: a run that goes on cuts
- * the file there, so no entity is missing and none stands twice.
+ * The checkpoint has the token of a scan's message, and the file's size before the entities that follow the
+ * token. A run that continues cuts the file to this size, so no entity is missing and none is there twice.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct export_run {
     const char *table, *path; /* path NULL: standard output */
     FILE *output;
     bool is_csv;
-    struct csv_columns columns; /* of a CSV file: those that the first entities have */
+    struct csv_columns columns; /* columns of a CSV file: the properties of the first entities */
     struct tavola_entity *sample[SAMPLE];
     size_t sampled;
     bool has_header;
@@ -35,7 +35,7 @@ struct export_run {
     struct api_client client;
     struct checkpoint checkpoint;
     struct progress progress;
-    int64_t whole; /* entities in the table, for the progress; 0: not counted */
+    int64_t whole; /* number of entities in the table, for the progress; 0: not counted */
 };
 
 static bool report_file(const struct export_run *run)
@@ -104,7 +104,7 @@ static bool write_csv(struct export_run *run, const struct tavola_entity *entity
     return !misfit;
 }
 
-/* The header, and the entities that it was made of. */
+/* Write the header, and the entities that the columns were taken from. */
 static bool write_sample(struct export_run *run)
 {
     bool written = true;
@@ -147,7 +147,7 @@ static bool write_entity(struct export_run *run, const struct tavola_entity *ent
     return run->is_csv ? write_csv(run, entity) : write_json(run, entity);
 }
 
-/* Everything before the message that the token begins is in the file. */
+/* Note the token of a message, and the file's size: all entities before the token are in the file. */
 static bool note_message(struct export_run *run, const char *token, int64_t done)
 {
     if (!run->path || (run->is_csv && !run->has_header))
@@ -160,7 +160,7 @@ static bool note_message(struct export_run *run, const char *token, int64_t done
     return checkpoint_save(&run->checkpoint, false);
 }
 
-/* false: the file cannot be written. The end of the scan is in *error. */
+/* Write all entities of the scan. false: the file cannot be written. *error: how the scan ended. */
 static bool copy_entities(
     struct export_run *run, struct tavola_cursor *cursor, int64_t *done, struct tavola_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_help.c - completion for shells and the man page, made of the table of commands.
+ * commands_help.c - shell completion and the man page, made from the table of commands.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void print_options(const struct command *command, const char *between)
 
 /* ---- bash and zsh ---- */
 
-/* What can follow a first word: second words. */
+/* Print the second words that can follow a first word. */
 static void print_second_words(size_t position, size_t len)
 {
     const char *first = command_table_at(position)->words;
@@ -85,7 +85,7 @@ static void print_zsh(void)
 
 /* ---- fish ---- */
 
-/* In single quotes. */
+/* Print the text in single quotes. */
 static void print_quoted(const char *text)
 {
     putchar('\'');
@@ -146,7 +146,7 @@ static int run_completion(const struct client_config *config, int argc, char **a
 
 /* ---- man ---- */
 
-/* Text of roff: a backslash and a dash are written with a backslash, and no line begins with a dot. */
+/* Print text for roff: a backslash is written before a backslash or dash, and no line begins with a dot. */
 static void print_roff(const char *text)
 {
     if (*text == '.' || *text == '\'')

@@ -2,9 +2,10 @@
 /*
  * commands_import.c - entities from a file of JSON lines or CSV.
  *
- * Lines are under way until the service has committed or refused them. The checkpoint stands behind the last line before which
- * all are settled; what stood behind it when a run died is sent again, which changes nothing, since an import replaces. A rejected line
- * is written to the file of rejected lines in its turn, so the checkpoint covers that file too.
+ * A line is under way until the service has committed or refused its entity; then it is settled. The
+ * checkpoint stands behind the last line before which all lines are settled. If a run dies, the next one
+ * sends the lines behind the checkpoint again, which is harmless, since an import replaces entities. Rejected
+ * lines are written to their file in the order of the input, so the checkpoint has that file's size too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,9 +27,9 @@ enum { MAX_UNDER_WAY = 16384, MAX_REPORTS = 10, NO_ENTITY = -1 };
 
 /* A line that was read and is not settled. */
 struct line {
-    char *text; /* on the heap, without its end */
+    char *text; /* on the heap, without its line end */
     int64_t number, end_offset;
-    int64_t entity; /* its position in the import; NO_ENTITY: it was none */
+    int64_t entity; /* its position in the import; NO_ENTITY: the line is not an entity */
     bool is_rejected;
     char why[600];
 };
@@ -37,27 +38,27 @@ struct import_run {
     struct arguments arguments;
     const char *table, *path;
     FILE *input, *rejected;
-    bool is_csv, is_stream; /* standard input: there is nothing to come back to */
+    bool is_csv, is_stream; /* is_stream: standard input, which cannot be read again from a position */
     struct csv_columns columns;
-    char *header; /* of a CSV file */
+    char *header; /* header line of a CSV file */
     struct arena arena;
     struct api_client client;
     struct tavola_import *import;
     struct checkpoint checkpoint;
     struct progress progress;
 
-    struct line *lines;   /* a ring */
-    int64_t first, end;   /* of the lines under way, as counts since the start */
-    int64_t entities;     /* given to the import */
-    int64_t line, offset; /* read */
+    struct line *lines;   /* a ring of the lines under way */
+    int64_t first, end;   /* of the lines under way: counted since the start of the input */
+    int64_t entities;     /* the number of entities given to the import */
+    int64_t line, offset; /* position of the reader */
     int64_t reports;
     bool has_failed;
-    bool is_begun; /* something is settled: there is a line to go on behind */
+    bool is_begun; /* at least one line is settled, so a next run can continue */
 };
 
 /* ---- reading ---- */
 
-/* The next record without its end, on the heap; NULL: the end of the input. */
+/* Read the next record without its line end; on the heap. NULL: the end of the input. */
 static char *read_record(struct import_run *run)
 {
     struct buf record;
@@ -132,7 +133,10 @@ static bool open_input(struct import_run *run)
 
 /* ---- rejected lines ---- */
 
-/* Opened for the first rejected line; a run that goes on cuts off what its checkpoint does not know. */
+/*
+ * Open the file of rejected lines, when the first line is rejected. If the run continues an earlier one, cut
+ * off the lines behind the checkpoint.
+ */
 static bool open_rejected(struct import_run *run)
 {
     const char *given = arguments_value(&run->arguments, "--rejected");
@@ -173,7 +177,10 @@ static void reject_line(struct line *line, const struct tavola_error *why)
     snprintf(line->why, sizeof(line->why), "%s%s%s", why->reason, why->reason[0] ? ": " : "", why->message);
 }
 
-/* Of the service: by position among the entities. Lines under way are few enough to look through. */
+/*
+ * Note that the service has rejected the entity with this position. The lines under way are few, so the
+ * search is a loop.
+ */
 static void note_rejection(
     void *context, int64_t position, struct tavola_key key, const struct tavola_error *why)
 {
@@ -187,7 +194,7 @@ static void note_rejection(
 
 /* ---- lines under way ---- */
 
-/* Move the checkpoint behind the lines that are settled. false: a file cannot be written. */
+/* Move the checkpoint behind the settled lines. false: a file cannot be written. */
 static bool settle_lines(struct import_run *run)
 {
     int64_t settled = tavola_import_settled(run->import);
@@ -218,7 +225,7 @@ static enum tavola_code parse_line(
     return tavola_entity_from_json(text, strlen(text), out, error);
 }
 
-/* false: the import cannot go on. */
+/* Send one line. false: the import cannot continue. */
 static bool send_line(struct import_run *run, char *text)
 {
     struct line *line = &run->lines[run->end++ % MAX_UNDER_WAY];
@@ -251,7 +258,7 @@ static bool send_lines(struct import_run *run)
         }
         if (!send_line(run, text) || !settle_lines(run))
             return false;
-        if (run->end - run->first == MAX_UNDER_WAY) { /* only where most lines are no entities */
+        if (run->end - run->first == MAX_UNDER_WAY) { /* reached only if most lines are not entities */
             fprintf(stderr, "tavola import: more than %d lines in a row are no entities\n", MAX_UNDER_WAY);
             return false;
         }

@@ -51,7 +51,10 @@ static void print_difference(const Tavola__V1__IndexDifference *difference)
     printf("\n");
 }
 
-/* The report of an operation with all its differences; COMMAND_FAILED if differences are left, so that scripts see it. */
+/*
+ * Print the report of an operation with all its differences. Returns COMMAND_FAILED if differences are left,
+ * for scripts.
+ */
 static int show_report(struct api_client *client, ProtobufCBinaryData operation_id)
 {
     Tavola__V1__GetIndexReportRequest request = TAVOLA__V1__GET_INDEX_REPORT_REQUEST__INIT;
@@ -95,7 +98,9 @@ static bool has_ended(const Tavola__V1__Operation *operation)
            operation->state != TAVOLA__V1__OPERATION_STATE__OPERATION_STATE_PAUSED;
 }
 
-/* Wait for the end of an operation, and show its report. NULL: the call that begins it has failed. */
+/*
+ * Wait for the end of an operation and print its report. operation NULL: the call that begins it has failed.
+ */
 static int await(struct api_client *client, const Tavola__V1__Operation *operation)
 {
     Tavola__V1__WaitOperationRequest request = TAVOLA__V1__WAIT_OPERATION_REQUEST__INIT;

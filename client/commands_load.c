@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_load.c - what callers ask for: the partitions that are hot, and the indexes that would help.
+ * commands_load.c - hot partitions, and advice on indexes, from the accesses that servers have sampled.
  */
 #include "client/command.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_query.c - what reads many entities, and the indexes that find them.
+ * commands_query.c - commands that read many entities: queries, counts, look-ups; and the commands that
+ * declare indexes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 
 enum { MAX_VALUES = 16, BUILD_MS = 3600 * 1000 };
 
-/* Print the entities of a cursor, which ends here, up to a limit. */
+/* Print the entities of a cursor, up to a limit, and free the cursor. */
 static int print_cursor(struct tavola_cursor *cursor, struct output *out, int64_t limit)
 {
     const struct tavola_entity *entity;
@@ -42,7 +43,7 @@ static int print_cursor(struct tavola_cursor *cursor, struct output *out, int64_
     return output_close(out) && printed ? COMMAND_OK : COMMAND_FAILED;
 }
 
-/* "A,B" as a list, NULL behind the last, in the text. */
+/* Split "A,B" in place into a list that ends with NULL. */
 static void split_names(char *text, const char *out[static ARGUMENTS_MAX_WORDS])
 {
     size_t count = 0;
@@ -118,7 +119,10 @@ static bool is_type(const char *word, size_t len)
     return false;
 }
 
-/* "Ada" is text; "int32=36" is of another type. Values live as long as the entity. false: standard error says what is wrong. */
+/*
+ * Read a value: "Ada" is a string; "int32=36" has another type. The value lives as long as the entity. false:
+ * the cause is on standard error.
+ */
 static bool read_value(const char *word, int number, struct tavola_entity *values, struct tavola_value *out)
 {
     size_t len = strcspn(word, "=");

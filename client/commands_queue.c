@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_queue.c - queues: their state and their control; and `top`, which shows everything that is behind.
+ * commands_queue.c - queues: their state and their control; and `top`, which shows every backlog.
  */
 #include "client/command.h"
 
@@ -22,13 +22,13 @@ enum { TOP_EVERY_S = 2, TOP_PARTITIONS = 5, MAX_CELL_BYTES = 32, MAX_SHARDS = 64
 
 /* ---- cells of tables ---- */
 
-/* -1 if the duration is not known. */
+/* The seconds of a duration; -1: not known. */
 static double seconds_of(const Google__Protobuf__Duration *duration)
 {
     return duration ? (double)duration->seconds + duration->nanos / 1e9 : -1;
 }
 
-/* Below 0: the duration is not known. */
+/* Format a duration. Negative: not known. */
 static const char *format_duration(double seconds, char out[MAX_CELL_BYTES])
 {
     if (seconds < 0)
@@ -42,14 +42,14 @@ static const char *format_duration(double seconds, char out[MAX_CELL_BYTES])
     return out;
 }
 
-/* Not shown for a paused queue: the average still holds work from before the pause. */
+/* The rate of a paused queue is not shown, because the average still has work from before the pause. */
 static const char *format_rate(double per_second, bool is_paused, char out[MAX_CELL_BYTES])
 {
     snprintf(out, MAX_CELL_BYTES, is_paused ? "-" : "%.1f", per_second);
     return out;
 }
 
-/* "reconcile", "transaction". */
+/* The name of a kind of work: "reconcile", "transaction". */
 static const char *format_kind(Tavola__V1__WorkKind kind, char out[MAX_CELL_BYTES])
 {
     snprintf(out, MAX_CELL_BYTES, "%s", api_client_enum_name(&tavola__v1__work_kind__descriptor, (int)kind));
@@ -151,7 +151,7 @@ static bool parse_kind(const char *text, Tavola__V1__WorkKind *out)
     return false;
 }
 
-/* argv: "all" or the name of a queue, then perhaps a kind of work. */
+/* Read the arguments: "all" or the name of a queue, then optionally a kind of work. */
 static bool parse_target(int argc, char **argv, Tavola__V1__ControlQueueRequest *request)
 {
     if (argc < 1 || argc > 2)
@@ -314,7 +314,7 @@ static bool show_all(struct api_client *client)
     return hot_view_print(client, false, TOP_PARTITIONS, false);
 }
 
-/* On a terminal each page replaces the one before; in a file or pipe the pages follow each other. */
+/* On a terminal each page replaces the previous one; in a file or pipe the pages follow each other. */
 static int run_top(const struct client_config *config, int argc, char **argv)
 {
     bool once = argc == 1 && strcmp(argv[0], "--once") == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_watch.c - following a table's change feed.
+ * commands_watch.c - prints the changes of a table as they come.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void print_change(const struct tavola_change *change)
     printf("%-8s\t%s\t%s\t%s\n", what, key.partition, key.row, tavola_entity_etag(change->entity));
 }
 
-/* The token, where it has moved on: behind all changes of a message. */
+/* Print the token if it has changed: it stands behind all changes of a message. */
 static void print_token(const char *token, char last[TOKEN_BYTES + 1], bool shows)
 {
     if (strcmp(token, last) == 0 && *token)
@@ -36,7 +36,7 @@ static void print_token(const char *token, char last[TOKEN_BYTES + 1], bool show
         printf("token\t%s\n", token);
 }
 
-/* Until the watch ends, which is a failure unless it was interrupted. */
+/* Print changes until the watch ends. The end is a failure unless the user has interrupted the command. */
 static int follow(struct tavola_watch *watch, bool shows_tokens)
 {
     struct tavola_change change;

@@ -96,7 +96,7 @@ static int print_changed(const char *which, size_t count, const char *what)
     return COMMAND_OK;
 }
 
-/* One call redrives a bounded number of dead letters. */
+/* Redrive dead letters. One call redrives a bounded number, so it is repeated. */
 static int redrive(
     struct api_client *client, const Tavola__V1__RedriveDeadLettersRequest *request, const char *which)
 {
@@ -183,7 +183,7 @@ static void print_attempt(const Tavola__V1__Attempt *attempt)
         STR_ARG(codec_str(error->message)));
 }
 
-/* End a command with the transaction that a call returned. NULL: the call failed. */
+/* Print the transaction that a call returned, and end the command. NULL: the call failed. */
 static int show_transaction(struct api_client *client, const Tavola__V1__Transaction *transaction)
 {
     if (!transaction)

@@ -10,7 +10,7 @@
 
 enum { TOKEN_BYTES = 8192 };
 
-/* The first line of the file. */
+/* Read the first line of the file. */
 static enum status read_token(const char *path, char out[TOKEN_BYTES], struct error *err)
 {
     FILE *file = fopen(path, "re");
@@ -26,7 +26,10 @@ static enum status read_token(const char *path, char out[TOKEN_BYTES], struct er
     return STATUS_OK;
 }
 
-/* The file is read again when its token is about to end, or was refused: another program may have renewed it. */
+/*
+ * Give the token of the file. The file is read again when its token is about to end or was refused: another
+ * program may have renewed it.
+ */
 static bool give_token(void *context, char *out, size_t size)
 {
     char token[TOKEN_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connect.h - the client of a command, with the target, TLS files and token of the settings.
+ * connect.h - opens the client of a command, with the target, TLS files and token of the settings.
  */
 #ifndef CLIENT_CONNECT_H
 #define CLIENT_CONNECT_H
@@ -10,9 +10,9 @@
 #include "client/lib/tavola.h"
 
 /*
- * max_attempts: of each call; 1: none is repeated. tavola_close ends the client.
+ * Open a client; close it with tavola_close. max_attempts: of each call; 1: no call is repeated.
  *
- * STATUS_INVALID: a file cannot be read or used, or the settings contradict each other
+ * STATUS_INVALID  a file cannot be read or used, or the settings contradict each other
  */
 MUST_USE enum status client_connect(
     const struct client_config *config, int max_attempts, struct tavola **out, struct error *err);

@@ -32,7 +32,7 @@ bool csv_is_complete(struct str text)
     return !is_open;
 }
 
-/* The cell at the front of *rest, which moves to the comma behind it. */
+/* Take a cell off the front of *rest, which moves to the comma behind the cell. */
 static bool take_cell(struct str *rest, struct arena *arena, struct csv_cell *out)
 {
     struct buf text;
@@ -216,7 +216,7 @@ const char *csv_value_text(const struct tavola_value *value, struct arena *arena
             break;
     }
     buf_append_byte(&out, '\0');
-    /* JSON has NaN and the infinities in quotes. */
+    /* JSON writes NaN and the infinities in quotes, which CSV does not need. */
     if (value->type == TAVOLA_DOUBLE && out.data[0] == '"')
         return arena_copy(arena, str_of_bytes(out.data + 1, out.len - 3)).data;
     return out.data;
@@ -257,7 +257,7 @@ static bool is_of_column(const struct csv_column *column, const char *name, enum
            (!column->type ? !wanted : wanted && strcmp(column->type, wanted) == 0);
 }
 
-/* NULL: each property has a column of its type. */
+/* The name of a property without a column of its type; NULL: every property has one. */
 static const char *find_misfit(const struct csv_columns *columns, const struct tavola_entity *entity)
 {
     const struct tavola_value *value;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv.h - entities as lines of comma-separated values (RFC 4180). The first line has the names of the columns with their types:
+ * csv.h - entities as lines of comma-separated values (RFC 4180). The first line has the names of the columns
+ * with their types:
  *
  *     PartitionKey,RowKey,Name,Age:int32,Born:datetime
  *
- * A name without a type is of text. An empty cell is no property; "" is an empty text.
+ * A column without a type has strings. An empty cell means that the entity does not have the property; "" is
+ * an empty string.
  */
 #ifndef CLIENT_CSV_H
 #define CLIENT_CSV_H
@@ -24,7 +26,7 @@ struct csv_cell {
 
 struct csv_column {
     const char *name;
-    const char *type; /* "int32"; NULL: text */
+    const char *type; /* "int32"; NULL: a string */
 };
 
 struct csv_columns {
@@ -32,29 +34,37 @@ struct csv_columns {
     size_t count;
 };
 
-/* Whether a record ends with the text, as no quoted cell is open. */
+/* Whether a record ends with this text: no quoted cell is open. */
 bool csv_is_complete(struct str text);
 
-/* Split a record, without its line end, into cells in the arena. false: a quote in the wrong place, or too many cells. */
+/*
+ * Split a record, without its line end, into cells in the arena. false: a misplaced quote, or too many cells.
+ */
 bool csv_split(
     struct str record, struct arena *arena, struct csv_cell out[static CSV_MAX_COLUMNS], size_t *count);
 
-/* Read the first line; texts in the arena. NULL: done; else what is wrong. */
+/* Read the first line; texts are in the arena. Returns NULL, or what is wrong. */
 const char *csv_read_header(struct str line, struct arena *arena, struct csv_columns *out);
 
-/* An entity of a record. TAVOLA_INVALID_ARGUMENT: the error says what is wrong. tavola_entity_free ends it. */
+/*
+ * Read the entity of a record. TAVOLA_INVALID_ARGUMENT: the error says what is wrong. Free the entity with
+ * tavola_entity_free.
+ */
 enum tavola_code csv_read_entity(const struct csv_columns *columns, struct str record,
     struct tavola_entity **out, struct tavola_error *error);
 
-/* Write the header, or an entity; the column names and types are borrowed. NULL: done; else the property that has no column. */
+/*
+ * Write the header, or an entity. csv_write_entity returns NULL, or the name of a property that has no
+ * column. Names and types of columns are borrowed.
+ */
 void csv_write_header(const struct csv_columns *columns, FILE *out);
 const char *csv_write_entity(
     const struct csv_columns *columns, const struct tavola_entity *entity, FILE *out);
 
-/* Add the columns that an entity has and that are not there yet; names in the arena. false: too many. */
+/* Add the columns of an entity that are missing; names are in the arena. false: too many columns. */
 bool csv_add_columns(struct csv_columns *columns, const struct tavola_entity *entity, struct arena *arena);
 
-/* A property's value as text, in the arena. */
+/* The value of a property as text, in the arena. */
 const char *csv_value_text(const struct tavola_value *value, struct arena *arena);
 
 #endif

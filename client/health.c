@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.c - grpc.health.v1.Health/Check.
+ * health.c - calls grpc.health.v1.Health/Check.
  */
 #include "client/health.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.h - asks a server for its health, by the standard health service.
+ * health.h - asks a server for its health, with the standard health service.
  */
 #ifndef CLIENT_HEALTH_H
 #define CLIENT_HEALTH_H
@@ -12,9 +12,11 @@
 #include "client/client_config.h"
 
 /*
+ * Ask for the health.
+ *
  * STATUS_OK           the server answered SERVING
  * STATUS_INVALID      see client_connect
- * STATUS_UNAVAILABLE  it did not answer in time, or NOT_SERVING; the message says which
+ * STATUS_UNAVAILABLE  the server did not answer in time, or answered NOT_SERVING; the message says which
  */
 MUST_USE enum status health_check(const struct client_config *config, int64_t timeout_ms, struct error *err);
 

@@ -13,7 +13,7 @@
 static struct {
     sigset_t signals;
     atomic_bool came;
-    pthread_mutex_t lock; /* guards what follows, and is held while run runs */
+    pthread_mutex_t lock; /* guards the members below; held while `run` is called */
     void (*run)(void *context);
     void *context;
 } interrupt = { .lock = PTHREAD_MUTEX_INITIALIZER };

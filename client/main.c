@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - `tavola`: finds the command in the tables of its groups and runs it.
+ * main.c - `tavola`: finds the command in the table of commands and runs it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int command_failed(const char *words, const struct error *err)
     return err->status == STATUS_INVALID ? COMMAND_MISUSED : COMMAND_FAILED;
 }
 
-/* Options in front of the command, each a setting under another name. */
+/* Options in front of the command. Each is another name of a setting. */
 static const struct option {
     const char *name;
     const char *setting;
@@ -82,7 +82,7 @@ static int print_command_help(const struct command *command)
     return COMMAND_OK;
 }
 
-/* The number of arguments that are the words of this command: 0 if argv is another command. */
+/* The number of arguments that are the words of this command; 0: argv is another command. */
 static int match_words(const struct command *command, int argc, char **argv)
 {
     size_t first = strcspn(command->words, " ");
@@ -149,7 +149,7 @@ static int complain_unknown(int argc, char **argv)
     return COMMAND_MISUSED;
 }
 
-/* "--name" or "--name=..."; value: what stands behind the =, or NULL. */
+/* Find the option of "--name" or "--name=...". *value: the text behind the =, or NULL. */
 static const struct option *find_option(const char *argument, const char **value)
 {
     size_t len = strcspn(argument, "=");
@@ -173,7 +173,7 @@ static void complain_option(const char *argument)
     fprintf(stderr, nearest ? "did you mean \"%s\"?\n" : "tavola --help lists them all\n", nearest);
 }
 
-/* Options that stand alone, in place of a command. */
+/* Whether the option stands alone, without a command. */
 static bool stands_alone(const char *argument)
 {
     static const char *const alone[] = { "--help", "--version", "--print-config", "--print-settings" };
@@ -184,7 +184,10 @@ static bool stands_alone(const char *argument)
     return false;
 }
 
-/* The number of arguments that were options and their values; -1: one was wrong. Options override the environment. */
+/*
+ * Read the options in front of the command; they override the environment. Returns the number of arguments
+ * that were read; -1: an option is wrong.
+ */
 static int take_options(int argc, char **argv)
 {
     const char *profile = NULL;
@@ -213,7 +216,7 @@ static int take_options(int argc, char **argv)
     return profile_apply(profile) ? taken : -1;
 }
 
-/* What could not be written to standard output is a failure, as on a full disk. */
+/* If standard output could not be written, such as on a full disk, the command has failed. */
 static int check_output(int code)
 {
     bool written = fflush(stdout) == 0 && !ferror(stdout);

@@ -29,7 +29,7 @@ bool output_open(struct output *out, const struct arguments *arguments)
 
 /* ---- tables ---- */
 
-/* Of the terminal; a file has no width. */
+/* The width of the terminal. A file has no width. */
 static size_t line_width(void)
 {
     struct winsize size;
@@ -50,7 +50,10 @@ static size_t characters_of(const char *text)
     return count;
 }
 
-/* Print at most that many characters, and spaces up to `width`. Line ends inside become spaces. Returns what is left. */
+/*
+ * Print at most `left` characters of the text, with spaces up to `width`. Line ends become spaces. Returns
+ * how many characters are left for further cells.
+ */
 static size_t print_cell(const char *text, size_t width, size_t left)
 {
     size_t used = 0;
@@ -77,7 +80,7 @@ static const char *cell_text(const struct tavola_entity *entity, const char *nam
     return value ? csv_value_text(value, arena) : "";
 }
 
-/* entity NULL: the names of the columns. */
+/* Print a row of a table. entity NULL: the row of column names. */
 static void print_row(struct output *out, const struct tavola_entity *entity)
 {
     size_t left = line_width();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h - entities on standard output, in the form that -o names.
+ * output.h - prints entities on standard output, in the form that the option -o names.
  *
- *   jsonl  an entity on each line, as `tavola import` reads it
+ *   jsonl  one entity per line, the form that `tavola import` reads
  *   json   one list
- *   csv    with types in the first line; columns are those of the first 1,000 entities
- *   table  for people: the same columns, cut at the width of a terminal
+ *   csv    with types in the first line; the columns are those of the first 1,000 entities
+ *   table  for people: the same columns, cut at the width of the terminal
  */
 #ifndef CLIENT_OUTPUT_H
 #define CLIENT_OUTPUT_H
@@ -19,7 +19,7 @@ enum output_form { OUTPUT_JSONL, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_TABLE };
 
 struct output {
     enum output_form form;
-    int64_t count; /* entities so far */
+    int64_t count; /* number of entities so far */
     struct csv_columns columns;
     size_t widths[CSV_MAX_COLUMNS]; /* of a table's columns, in characters */
     struct tavola_entity *sample[OUTPUT_SAMPLE];
@@ -28,13 +28,16 @@ struct output {
     struct arena arena;
 };
 
-/* By the option -o, jsonl if it was not given. false: there is no such form; standard error says so. */
+/*
+ * Begin output in the form of the option -o, or jsonl. false: there is no such form; the cause is on standard
+ * error.
+ */
 bool output_open(struct output *out, const struct arguments *arguments);
 
-/* false: it does not fit the columns; standard error says so. */
+/* Print an entity. false: it does not fit the columns; the cause is on standard error. */
 bool output_entity(struct output *out, const struct tavola_entity *entity);
 
-/* Write what is left. If there was no entity, standard error says so. */
+/* Print what is left. If there was no entity, standard error says so. */
 bool output_close(struct output *out);
 
 #endif

@@ -32,7 +32,7 @@ static void find_file(char out[PATH_BYTES])
         snprintf(out, PATH_BYTES, "%s/.config/tavola/config", home ? home : "");
 }
 
-/* Without white space at both ends. */
+/* Remove white space at both ends. */
 static char *trim(char *text)
 {
     size_t len;
@@ -45,7 +45,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* "target = ..." of the profile that is wanted. false: there is no such key. */
+/* Apply a line of the wanted profile: "target = ...". false: there is no such key. */
 static bool apply_line(char *line)
 {
     char *equals = strchr(line, '=');
@@ -61,7 +61,7 @@ static bool apply_line(char *line)
     return false;
 }
 
-/* false: a line is wrong. *found: whether the profile is there. */
+/* Read the file. false: a line is wrong. *found: whether the file has the profile. */
 static bool read_file(FILE *file, const char *path, const char *name, bool *found)
 {
     char text[LINE_BYTES];

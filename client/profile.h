@@ -10,19 +10,20 @@
  *     ca = /etc/tavola/ca.pem
  *     token-file = /home/ada/.config/tavola/token
  *
- * A setting of the environment, and an option, is stronger than a profile. Lines that begin with # are comments.
+ * A setting of the environment, or an option, overrides the profile. Lines that begin with # are comments.
  */
 #ifndef CLIENT_PROFILE_H
 #define CLIENT_PROFILE_H
 
 #include <stdbool.h>
 
-/* Stands in the table of options in place of a setting. */
+/* Marks the option --profile in the table of options, where other options have a setting. */
 #define PROFILE_OPTION "~/.config/tavola/config"
 
 /*
- * Put a profile's settings into the environment, where they are not set. name NULL: the profile "default", if the file has one. Before
- * threads are started. false: there is no such profile, or the file is wrong; standard error says so.
+ * Put the settings of a profile into the environment, unless they are set there. name NULL: the profile
+ * "default", if the file has one. Call it before threads are started. false: there is no such profile, or the
+ * file is wrong; the cause is on standard error.
  */
 bool profile_apply(const char *name);
 

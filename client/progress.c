@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c - see the header. The line has at most 39 columns, so that it never wraps.
+ * progress.c - see the header. The line has at most 39 columns, so it never wraps.
  */
 #include "client/progress.h"
 

@@ -34,7 +34,7 @@ bool time_text_parse_lifetime(const char *text, int64_t now, int64_t *out)
     return true;
 }
 
-/* timegm takes 30 February for 2 March; strptime knows nothing of months. */
+/* Whether the date exists: strptime accepts 30 February, and timegm would make 2 March of it. */
 static bool is_of_the_calendar(const struct tm *parts, time_t when)
 {
     struct tm real;

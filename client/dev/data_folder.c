@@ -2,8 +2,9 @@
 /*
  * data_folder.c - the folders and locks of a private stack. See data_folder.h.
  *
- * Locks are flock(2): they vanish with their holder, however it ends. The second one, `programs`, is
- * inherited by the children, so that a stack whose supervisor was killed is waited for, not run into.
+ * Locks are flock(2), so they vanish with the process that holds them, however it ends. The lock `programs`
+ * is inherited by the children. So if a supervisor was killed, the next one waits until the children have
+ * ended.
  */
 #include "client/dev/data_folder.h"
 
@@ -47,7 +48,7 @@ static enum status path_error(struct error *err, const char *path)
     return error_set(err, STATUS_UNAVAILABLE, "%s: %s", path, strerror(errno));
 }
 
-/* mkdir with this mode whatever the umask is; a folder that is there stays as it is. */
+/* Make a folder with this mode, whatever the umask is. An existing folder stays as it is. */
 static enum status make_one(const char *path, mode_t mode, struct error *err)
 {
     if (mkdir(path, mode) == 0)
@@ -55,7 +56,7 @@ static enum status make_one(const char *path, mode_t mode, struct error *err)
     return errno == EEXIST ? STATUS_OK : path_error(err, path);
 }
 
-/* mkdir -p: the folder and those above it. */
+/* Make the folder and its parents, like mkdir -p. */
 static enum status make_path(const char *path, mode_t mode, struct error *err)
 {
     char copy[4096];
@@ -168,14 +169,15 @@ static enum status take_lock(struct data_folder *folder, struct arena *arena, st
     return STATUS_OK;
 }
 
-/* The children of a supervisor that was killed are still stopping: wait for the last of them. */
+/* Wait for the end of the last child of a supervisor that was killed. */
 static enum status take_programs_lock(struct data_folder *folder, struct arena *arena, struct error *err)
 {
     const char *path = arena_format(arena, "%s/programs", folder->data).data;
     int64_t deadline = clock_monotonic_us() + PROGRAMS_WAIT_MS * INT64_C(1000);
     bool told = false;
 
-    folder->programs = open(path, O_RDWR | O_CREAT, 0600); /* inherited on purpose */
+    /* not closed on exec, so that children inherit the lock */
+    folder->programs = open(path, O_RDWR | O_CREAT, 0600);
     if (folder->programs < 0)
         return path_error(err, path);
     while (flock(folder->programs, LOCK_EX | LOCK_NB) != 0) {
@@ -222,7 +224,10 @@ bool data_folder_read_holder(const char *data, char *out, size_t size)
 
 /* ---- opening and closing ---- */
 
-/* As root the way through the data folder is open, for user postgres; what is inside is closed. */
+/*
+ * Make the data folder. As root: user postgres may pass through it; the folders inside have their own
+ * permissions.
+ */
 static enum status make_data_folder(
     const char *data, struct arena *arena, struct data_folder *folder, struct error *err)
 {

@@ -2,15 +2,16 @@
 /*
  * data_folder.h - the folders of a private stack, and the lock that keeps a second stack out of them.
  *
- *   <data>/postgres  the database cluster         <data>/log   one file per program, and the one before
+ *   <data>/postgres  the database cluster         <data>/log   one file per program, and one of the previous run
  *   <data>/redis     Redis' working folder        <data>/run   sockets, mode 0700
  *   <data>/lock      held by the supervisor; holds its process id and the stack's addresses
  *   <data>/programs  held by its children for as long as any of them lives
  *
- * The path of a Unix socket may have 107 bytes: where <data>/run is too long (or has characters that a
- * connection string would have to quote), the sockets are in a folder under /tmp instead.
+ * The path of a Unix socket may have 107 bytes. If <data>/run is too long, or has characters that a
+ * connection string would have to quote, the sockets are in a folder under /tmp instead.
  *
- * As root the folders of PostgreSQL, Redis and the sockets belong to user postgres: both refuse to be root.
+ * If the supervisor runs as root, the folders of PostgreSQL, Redis and the sockets belong to user postgres,
+ * since both programs run as that user.
  */
 #ifndef CLIENT_DEV_DATA_FOLDER_H
 #define CLIENT_DEV_DATA_FOLDER_H
@@ -33,7 +34,7 @@ struct data_folder {
     int programs;
 };
 
-/* The folder of this user when TAVOLA_DEV_DATA does not name one. */
+/* The folder of this user, which is used if TAVOLA_DEV_DATA is not set. */
 const char *data_folder_default_path(struct arena *arena);
 
 /*

@@ -14,7 +14,7 @@ enum { PATH_BYTES = 4096 };
 
 extern char **environ;
 
-/* What a child may see of the system: how to find programs, where home is, language, time, sanitizers. */
+/* Variables of the system that a child gets: for finding programs, home, language, time, sanitizers. */
 static const char *const system_variables[] = { "PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR",
     "SSL_CERT_FILE", "GRPC_TRACE", "GRPC_VERBOSITY", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS",
     "TSAN_OPTIONS" };

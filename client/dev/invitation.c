@@ -8,13 +8,13 @@
 #include <string.h>
 
 #define BUF_CURL "npx -y @bufbuild/buf curl --protocol grpc"
-/* The account and key that every emulator of Azure Tables has: they are public. */
+/* The account and the public key that every emulator of Azure Tables has. */
 #define EMULATOR_ACCOUNT "devstoreaccount1"
 #define EMULATOR_KEY                                                                                         \
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 #define CREATE_TABLE "/tavola.v1.TableService/CreateTable"
 
-/* The files that a caller of this stack names; names of no files where our own settings do not have them. */
+/* The TLS files that the printed commands name. Where the environment does not set them: placeholders. */
 struct caller_files {
     const char *ca, *certificate, *key;
 };
@@ -30,7 +30,7 @@ static struct caller_files files_of(const struct stack *stack)
     };
 }
 
-/* The options that buf and the command line have in common. */
+/* The TLS options that buf and the command line have in common. */
 static struct str tls_options(const struct stack *stack, const char *ca_option)
 {
     struct caller_files files = files_of(stack);
@@ -86,7 +86,10 @@ static void print_python(const struct stack *stack)
     printf("   (Debian: python3-grpcio)\n");
 }
 
-/* The page, and what an SDK of Azure Tables is given to reach the stack. The HTTP address speaks TLS if the other one does. */
+/*
+ * Print the address of the web page, and the settings with which an SDK of Azure Tables reaches the stack. If
+ * the gRPC address uses TLS, the HTTP address does too.
+ */
 static void print_http(const struct stack *stack, bool asks)
 {
     const char *scheme = stack->transport == TRANSPORT_PLAIN ? "http" : "https";
@@ -114,7 +117,7 @@ static void print_names(const struct stack *stack)
         printf("  CERT.pem, KEY.pem  a certificate that TAVOLA_TLS_CLIENT_CA accepts, and its key\n");
 }
 
-/* With the path of the command line: it lies beside the server. */
+/* Print first commands, with the path of the command line, which lies beside the server. */
 static void print_first_steps(const struct stack *stack)
 {
     const char *slash = strrchr(stack->server_path, '/');

@@ -2,8 +2,8 @@
 /*
  * process.c - children by fork and exec. See process.h.
  *
- * As root a child that must not be root goes through setpriv(1). The kernel forgets the parent-death signal
- * when the user changes, so setpriv sets it again behind the change.
+ * If the supervisor runs as root, a child that must not be root is started through setpriv(1). The kernel
+ * clears the parent-death signal when the user changes, so setpriv sets it again afterwards.
  */
 #include "client/dev/process.h"
 
@@ -37,7 +37,8 @@ void process_catch_signals(void)
     sigset_t set;
 
     fill_signals(&set);
-    signal(SIGCHLD, SIG_DFL); /* a parent that ignores it would have the kernel take our children's ends */
+    /* if the parent ignored SIGCHLD, the kernel would discard the ends of our children */
+    signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
@@ -55,7 +56,7 @@ int process_wait(int64_t timeout_ms)
 
 /* ---- starting ---- */
 
-/* A descriptor from which the text can be read. */
+/* Return a descriptor from which the text can be read. */
 static int open_input(const char *text)
 {
     int fd;
@@ -70,7 +71,7 @@ static int open_input(const char *text)
     return fd;
 }
 
-/* The arguments with setpriv in front when another user is wanted. */
+/* Build the arguments; if another user is wanted, they begin with setpriv. */
 static void build_arguments(const struct process_plan *plan, char *death_signal, char **out)
 {
     static char *const setpriv[] = { "setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups",
@@ -88,7 +89,7 @@ static void build_arguments(const struct process_plan *plan, char *death_signal,
     out[count] = NULL;
 }
 
-/* In the child: only calls that are safe behind fork. */
+/* Runs in the child: only calls that are safe between fork and exec. */
 _Noreturn static void become(
     const struct process_plan *plan, char **argv, int input, int output, pid_t parent, int death_signal)
 {
@@ -106,7 +107,7 @@ _Noreturn static void become(
         _exit(EXIT_NOT_STARTED);
     prctl(PR_SET_PDEATHSIG, death_signal);
     if (getppid() != parent)
-        _exit(EXIT_NOT_STARTED); /* the supervisor died before it could be watched */
+        _exit(EXIT_NOT_STARTED); /* the supervisor died before the parent-death signal was set */
     execvpe(argv[0], argv, plan->environment);
     dprintf(STDERR_FILENO, "%s: cannot be started: %s\n", argv[0], strerror(errno));
     _exit(EXIT_NOT_STARTED);
@@ -184,7 +185,7 @@ enum status process_run(const struct process_plan *plan, struct error *err)
     return error_set(err, STATUS_INTERNAL, "%s %s", plan->name, end);
 }
 
-/* Wait for its end; a signal that is not about children ends the wait. */
+/* Wait for the process to end. A signal other than SIGCHLD ends the wait. */
 static bool wait_for_end(struct process *process, int64_t stop_timeout_ms)
 {
     int64_t deadline = clock_monotonic_us() + stop_timeout_ms * 1000;

@@ -2,9 +2,9 @@
 /*
  * servers.c - PostgreSQL and Redis of a private stack. See servers.h.
  *
- * A cluster is made under another name and renamed when its database exists, so one that was interrupted is
- * made again. PostgreSQL writes "ready" into postmaster.pid when it accepts connections: that is what
- * pg_ctl waits for as well.
+ * A cluster is made under a temporary name, which is changed when its database exists; so a cluster whose
+ * making was interrupted is made again. PostgreSQL writes "ready" into postmaster.pid when it accepts
+ * connections; pg_ctl waits for the same word.
  */
 #include "client/dev/servers.h"
 
@@ -47,7 +47,7 @@ static bool read_file(const char *path, char *out, size_t size)
     return len > 0;
 }
 
-/* The number with which the text begins; 0: it begins with no digit. */
+/* The number at the beginning of the text; 0: the text begins with no digit. */
 static int number_of(const char *text)
 {
     struct str rest = str_of(text);
@@ -56,7 +56,7 @@ static int number_of(const char *text)
     return digits_take_unsigned(&rest, INT_MAX, &number) ? (int)number : 0;
 }
 
-/* The major version the cluster was made with; 0: there is no cluster. */
+/* The major version that the cluster was made with; 0: there is no cluster. */
 static int cluster_version(const struct data_folder *folder, struct arena *arena)
 {
     char text[16];
@@ -71,7 +71,7 @@ static int version_in_path(const char *path)
     return number_of(path + strcspn(POSTGRES_FOLDERS, "*"));
 }
 
-/* The programs of that version, or of the newest one when it is 0. */
+/* The folder of the programs of this version; version 0: of the newest one. */
 static enum status find_programs(int version, struct arena *arena, const char **out, struct error *err)
 {
     glob_t found;
@@ -109,7 +109,10 @@ static char *text_of(struct arena *arena, const char *format, const char *value)
     return (char *)text.data;
 }
 
-/* The cluster that tests keep for copies, which take a tenth of the time of initdb; NULL if there is none. */
+/*
+ * The cluster that tests keep as a template. Copying it takes a tenth of the time of initdb. NULL: there is
+ * none.
+ */
 static const char *find_template(const struct postgres_options *options)
 {
     const char *cluster = getenv("INITDB_TEMPLATE");
@@ -188,7 +191,10 @@ enum status servers_prepare_postgres(const struct data_folder *folder, const str
     return STATUS_OK;
 }
 
-/* Behind the others: of two values for one setting the last counts. */
+/*
+ * Append settings to the arguments, behind the others: if a setting has two values, PostgreSQL uses the last
+ * one.
+ */
 static char **with_settings(
     char *const *argv, size_t count, const struct postgres_options *options, struct arena *arena)
 {
@@ -220,8 +226,8 @@ enum status servers_start_postgres(const struct data_folder *folder, const struc
             .environment = environment_for(false, NULL, 0, arena),
             .log = log_of(folder, "postgres", arena),
             .as_postgres = folder->as_root,
-            .stop_signal = SIGINT,   /* "fast": sessions are ended, everything is written */
-            .hurry_signal = SIGQUIT, /* "immediate": recovers at the next start */
+            .stop_signal = SIGINT,   /* "fast" shutdown: ends sessions and writes everything */
+            .hurry_signal = SIGQUIT, /* "immediate" shutdown: the next start recovers */
             .stop_timeout_ms = POSTGRES_STOP_TIMEOUT_MS,
         };
 
@@ -262,8 +268,8 @@ const char *servers_redis_address(const struct data_folder *folder, struct arena
 }
 
 /*
- * Debian's redis-server package adds a service and a link to what redis-tools has already: one program that
- * is the server when it is called redis-server. So the link is made here and the package is not needed.
+ * Debian's package redis-server only adds a service and a link. The program is in redis-tools, and is the
+ * server if it is called redis-server. So the link is made here, and redis-server need not be installed.
  */
 static enum status find_redis(
     const struct data_folder *folder, struct arena *arena, const char **out, struct error *err)
@@ -282,7 +288,7 @@ static enum status find_redis(
     return STATUS_OK;
 }
 
-/* It keeps nothing on disk: nothing is in it that is not in PostgreSQL. */
+/* Redis stores nothing on disk: all its contents can be made again from PostgreSQL. */
 enum status servers_start_redis(
     const struct data_folder *folder, struct arena *arena, struct process *out, struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.c - the parts of a private stack in order. See stack.h.
+ * stack.c - starts and stops the parts of a private stack in order. See stack.h.
  */
 #include "client/dev/stack.h"
 
@@ -70,7 +70,10 @@ static bool redis_answers(struct stack *stack)
     return servers_redis_is_ready(&stack->folder);
 }
 
-/* In plain text whatever the server's own address speaks: no certificate has to name this machine for it. */
+/*
+ * Ask for the server's health in plain text, whatever its address uses, so that no certificate has to name
+ * this machine.
+ */
 static bool server_serves(struct stack *stack)
 {
     struct client_config client = { .target = stack->health };
@@ -100,7 +103,7 @@ static enum status wait_until(
 
 /* ---- starting ---- */
 
-/* Keep the logs of the run before, and no more. */
+/* Keep the logs of the previous run; remove older ones. */
 static void rotate_logs(const struct stack *stack)
 {
     static const char *const names[] = { "postgres", "redis", "tavolad", "tavola-worker" };
@@ -148,7 +151,10 @@ static enum status start_program(
         { "TAVOLA_AUTHENTICATION", stack->authentication },
         { "TAVOLA_HEALTH_LISTEN", stack->health },
     };
-    /* The server's own address answers about its health too, and cannot be listened on twice. */
+    /*
+     * If the server's own address is plain text, it answers about health too, and cannot be listened on a
+     * second time.
+     */
     size_t count = ARRAY_LEN(variables) - (stack->transport == TRANSPORT_PLAIN ? 1 : 0);
     char *argv[] = { (char *)path, NULL };
     struct process_plan plan = {
@@ -190,7 +196,7 @@ static enum status refuse_taken(const char *setting, const char *address, struct
         "another program serves on %s already: set %s to another address", address, setting);
 }
 
-/* The usual address, for which no setting asks, may be in use by another program. */
+/* Choose the HTTP address. The default address is used only if no other program uses it. */
 static enum status choose_http(struct stack *stack, struct error *err)
 {
     const char *usual = stack->options->http_listen, *set = setting_or("TAVOLA_HTTP_LISTEN", NULL);
@@ -208,7 +214,10 @@ static enum status choose_http(struct stack *stack, struct error *err)
     return STATUS_OK;
 }
 
-/* Before anything is started: the others would only be stopped again. */
+/*
+ * Check the address before anything is started: otherwise the other parts would be started only to be
+ * stopped.
+ */
 static enum status choose_target(struct stack *stack, struct error *err)
 {
     stack->authentication = setting_or("TAVOLA_AUTHENTICATION", "none");
@@ -222,7 +231,7 @@ static enum status choose_target(struct stack *stack, struct error *err)
     return choose_http(stack, err);
 }
 
-/* The server is as it was asked to be, so a client's settings that do not fit are told and stop nothing. */
+/* Check the client settings. If they do not fit the server, print it; the stack runs nevertheless. */
 static void try_client_settings(const struct stack *stack)
 {
     struct client_config client = *stack->options->client;

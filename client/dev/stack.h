@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.h - a private stack: PostgreSQL, Redis, the schema, and when asked for the server and a worker.
+ * stack.h - a private stack: PostgreSQL, Redis and the schema; optionally the server and a worker.
  *
  *     stack_open --> (stack_check while it is used) --> stack_close
  *
- * Started in that order, stopped in the other: worker, server, Redis, PostgreSQL.
+ * The parts start in the order PostgreSQL, Redis, server, worker, and stop in the reverse order.
  */
 #ifndef CLIENT_DEV_STACK_H
 #define CLIENT_DEV_STACK_H
@@ -16,20 +16,23 @@
 
 enum stack_part { STACK_POSTGRES, STACK_REDIS, STACK_SERVER, STACK_WORKER, STACK_PARTS };
 
-/* What the server's address speaks, by TAVOLA_TLS_CERT and TAVOLA_TLS_CLIENT_CA of the environment. */
+/* What the server's address uses; TAVOLA_TLS_CERT and TAVOLA_TLS_CLIENT_CA of the environment decide. */
 enum transport { TRANSPORT_PLAIN, TRANSPORT_TLS, TRANSPORT_MUTUAL_TLS };
 
 struct stack_options {
     const char *data;                     /* NULL: a temporary folder */
-    const char *const *postgres_settings; /* "NAME=VALUE" */
+    const char *const *postgres_settings; /* each "NAME=VALUE" */
     size_t postgres_setting_count;
-    const char *listen; /* where the server serves; NULL: on a socket in the stack's folder */
+    const char *listen; /* address of the server; NULL: a socket in the stack's folder */
     const char *
-        http_listen; /* where it serves HTTP, if the environment says nothing else and the address is free; NULL: nowhere */
-    bool with_server; /* these two need the schema, so it is migrated for them */
+        /*
+         * HTTP address, used if the environment does not set one and no other program uses it; NULL: no HTTP
+         */
+        http_listen;
+    bool with_server; /* server and worker need the schema, so it is migrated first */
     bool with_worker;
-    const struct client_config *client; /* what its user talks TLS with: ca, certificate, key */
-    bool talks;                         /* say what is going on, on standard output */
+    const struct client_config *client; /* the TLS settings of the user's client: ca, certificate, key */
+    bool talks;                         /* print progress on standard output */
 };
 
 struct stack {
@@ -38,21 +41,20 @@ struct stack {
     struct data_folder folder;
     const char *server_path, *worker_path;
     struct process parts[STACK_PARTS];
-    const char *postgres; /* TAVOLA_POSTGRES */
-    const char *redis;    /* TAVOLA_REDIS */
-    const char *target;   /* where the server answers; NULL without one */
-    const char *http;     /* where it answers over HTTP; NULL: nowhere */
-    const char *health;   /* where it answers about its health in plain text: target, unless that is TLS */
+    const char *postgres; /* value for TAVOLA_POSTGRES */
+    const char *redis;    /* value for TAVOLA_REDIS */
+    const char *target;   /* address of the server; NULL: the stack has none */
+    const char *http;     /* HTTP address of the server; NULL: none */
+    const char *health;   /* address for health checks in plain text: target, unless target uses TLS */
     enum transport transport;
-    const char
-        *authentication; /* TAVOLA_AUTHENTICATION of the server: none, unless the environment says it */
+    const char *authentication; /* the server's TAVOLA_AUTHENTICATION: none, unless the environment sets it */
 };
 
 /*
- * Returns when every part that was asked for is ready. On failure nothing is left running; the last lines
- * of a part that ended by itself are on standard error.
+ * Start the stack. Returns when every part is ready. If it fails, all parts are stopped; if a part ended by
+ * itself, its last lines are on standard error.
  *
- * STATUS_CANCELLED  a signal asked us to stop
+ * STATUS_CANCELLED  a signal asked this program to stop
  */
 MUST_USE enum status stack_open(
     const struct stack_options *options, struct arena *arena, struct stack *out, struct error *err);

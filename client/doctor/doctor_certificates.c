@@ -74,7 +74,7 @@ static void check_file(const char *path, struct findings *out)
         add_unreadable(path, "it holds no certificate", out);
 }
 
-/* The certificate that the target shows; its signature is for the calls to judge, its end is looked at here. */
+/* Check the end of the certificate that the target presents. Its signature is checked by the calls. */
 static void check_target(const char *target, struct findings *out)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());

@@ -14,7 +14,7 @@
 
 static const double CLOCKS_APART_SECONDS = 1;
 static const double TICKS_PER_SECOND = 1e7;
-static const double UNIX_EPOCH_SECONDS = 11644473600; /* between 1601 and 1970 */
+static const double UNIX_EPOCH_SECONDS = 11644473600; /* seconds between 1601 and 1970 */
 
 double doctor_clock(void)
 {
@@ -78,7 +78,7 @@ void doctor_check_postgres(const struct client_config *config, struct findings *
         doctor_leave_out(PART, "TAVOLA_POSTGRES", out);
         return;
     }
-    pg_allow_data_loss(true); /* settings that lose writes are findings here */
+    pg_allow_data_loss(true); /* settings that can lose writes become findings here */
     pg_init(&pg, config->postgres, "tavola doctor");
     before = doctor_clock();
     if (database_facts_read(&pg, out->arena, &facts, &err) == STATUS_OK) {

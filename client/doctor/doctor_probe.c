@@ -23,11 +23,11 @@ struct probe {
     struct tavola_error error;
 };
 
-/* A step returns the code of its last call; it may set a message of its own with the code. */
+/* A step returns the code of its last call. It may set a message of its own. */
 struct step {
     enum tavola_code (*run)(struct probe *probe);
-    const char *what;   /* what it does */
-    const char *remedy; /* where to look if it fails */
+    const char *what;   /* what the step does */
+    const char *remedy; /* where to look if the step fails */
 };
 
 static const struct tavola_key entity_key = { "doctor", "1" };
@@ -58,7 +58,7 @@ static enum tavola_code step_write(struct probe *probe)
     return code;
 }
 
-/* Whether the index finds as many entities as it should. */
+/* Check that the index finds the expected number of entities. */
 static enum tavola_code find(struct probe *probe, const struct tavola_lookup *lookup, int wanted)
 {
     struct tavola_cursor *cursor = tavola_lookup(probe->client, lookup);
@@ -130,7 +130,7 @@ static const struct step steps[] = {
     { step_find_nothing, "find it no more", REMEDY_WORKER },
 };
 
-/* "NOT_FOUND / TABLE_NOT_FOUND: ...", to print. */
+/* Write the error as text: "NOT_FOUND / TABLE_NOT_FOUND: ...". */
 static void describe_error(const struct tavola_error *error, char *out, size_t size)
 {
     snprintf(out, size, "%s%s%s: %s", tavola_code_name(error->code), *error->reason ? " / " : "",

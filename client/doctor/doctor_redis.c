@@ -11,7 +11,7 @@
 
 #define PART "Redis"
 
-/* INFO and TIME; the texts are in the arena. */
+/* Read INFO and TIME; the texts are in the arena. */
 static enum status read_redis(
     struct redis *redis, struct arena *arena, struct facts *facts, double *clock, struct error *err)
 {
@@ -63,7 +63,7 @@ void doctor_check_redis(const struct client_config *config, struct findings *out
         findings_add_ok(out, PART, "it can be reached");
         rules_apply(&rules_of_redis, &facts, out);
         doctor_compare_clocks(
-            PART, theirs, fmax(theirs, fmin(ours, theirs + 1)), out); /* TIME is in whole seconds */
+            PART, theirs, fmax(theirs, fmin(ours, theirs + 1)), out); /* TIME has whole seconds only */
     } else {
         add_failure(&err, out);
     }

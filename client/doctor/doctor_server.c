@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_server.c - the server of TAVOLA_TARGET, from outside.
+ * doctor_server.c - the server of TAVOLA_TARGET, as a caller sees it.
  */
 #include "base/local_address.h"
 #include "client/connect.h"
@@ -30,7 +30,7 @@ static bool check_health(const struct client_config *config, struct findings *ou
     return false;
 }
 
-/* Ask for something that needs a credential, without one. */
+/* Whether the server answers a call that needs a credential, without one. */
 static bool serves_anybody(const struct client_config *config)
 {
     struct client_config anonymous = *config;

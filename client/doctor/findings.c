@@ -59,7 +59,10 @@ enum severity findings_worst(const struct findings *findings)
 
 /* ---- text ---- */
 
-/* The length of the longest beginning that ends before a space and is not longer than `width`, or of the first word. */
+/*
+ * The length of the first line: the longest part of at most `width` that ends before a space, or the first
+ * word.
+ */
 static size_t line_length(struct str text, size_t width)
 {
     size_t end = 0;
@@ -74,7 +77,7 @@ static size_t line_length(struct str text, size_t width)
     return end;
 }
 
-/* The label, and the text behind it in lines that begin below each other. */
+/* Print the label and the text; further lines are indented to where the text begins. */
 static void print_wrapped(const char *label, struct str text, int width, FILE *out)
 {
     size_t indent = strlen(label), room = (size_t)width - indent;

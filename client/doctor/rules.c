@@ -104,7 +104,7 @@ struct str rules_fact(const struct facts *facts, const char *name)
     return STR_EMPTY;
 }
 
-/* The number at the beginning of a text: of "7.0.15" it is 7. */
+/* The number at the beginning of a text: 7 for "7.0.15". */
 static double number_of(struct str text)
 {
     char digits[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rules.h - which facts of PostgreSQL and Redis are findings, as tables. Pure.
+ * rules.h - tables that decide which facts about PostgreSQL and Redis are findings. Pure.
  */
 #ifndef CLIENT_DOCTOR_RULES_H
 #define CLIENT_DOCTOR_RULES_H
@@ -10,12 +10,12 @@
 
 enum rule_test { RULE_IS, RULE_IS_NOT, RULE_ABOVE, RULE_BELOW };
 
-/* The fact is a finding if the test is true of it; a fact that is not there is none. */
+/* If the test holds for the fact, the fact is a finding. A missing fact is none. */
 struct rule {
     const char *fact;
     enum rule_test test;
-    const char *text; /* of RULE_IS and RULE_IS_NOT */
-    double number;    /* of RULE_ABOVE and RULE_BELOW */
+    const char *text; /* for RULE_IS and RULE_IS_NOT */
+    double number;    /* for RULE_ABOVE and RULE_BELOW */
     enum severity severity;
     const char *why, *remedy;
 };
@@ -29,13 +29,16 @@ struct rules {
 extern const struct rules rules_of_postgres;
 extern const struct rules rules_of_redis;
 
-/* Add a finding for each rule whose fact is there, OK or not. */
+/* Apply each rule whose fact exists: add its finding, or one of severity OK. */
 void rules_apply(const struct rules *rules, const struct facts *facts, struct findings *out);
 
-/* The value of a fact; empty if it is not there. */
+/* The value of a fact; empty: the fact does not exist. */
 struct str rules_fact(const struct facts *facts, const char *name);
 
-/* The facts in an answer to INFO of Redis ("name:value" lines), in the arena, and `used_memory_percent` of maxmemory if that is set. */
+/*
+ * Read the facts of an answer to INFO of Redis ("name:value" lines) into the arena. If maxmemory is set, add
+ * `used_memory_percent`.
+ */
 void rules_read_info(struct str info, struct arena *arena, struct facts *out);
 
 #endif

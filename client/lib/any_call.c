@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * any_call.c - any method: with JSON, with protobuf bytes, as a stream.
+ * any_call.c - calls of any method: with JSON, with protobuf bytes, as a stream.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "client/lib/call_queue.h"
 #include "client/lib/session.h"
 
-/* A text with a NUL behind it, which the caller owns. */
+/* Copy the text with a NUL behind it. The caller frees the copy. */
 static char *copy_out(struct str text)
 {
     char *out = xmalloc(text.len + 1);
@@ -65,7 +65,10 @@ void tavola_call_async(struct tavola *client, const struct tavola_call *call, st
 
 /* ---- JSON ---- */
 
-/* "GetEntity", "EntityService/GetEntity" and "EntityService.GetEntity" are the ends of a path. */
+/*
+ * Whether the name means the method. "GetEntity", "EntityService/GetEntity" and "EntityService.GetEntity" are
+ * the ends of a path.
+ */
 static bool is_named(const struct schema_method *method, struct str name)
 {
     struct str end;
@@ -83,7 +86,9 @@ static bool is_named(const struct schema_method *method, struct str name)
     return true;
 }
 
-/* NULL: there is none, there are several, or it is a stream; error says so. */
+/*
+ * Find a unary method. NULL: there is none, several have the name, or the method streams; *error says which.
+ */
 static const struct schema_method *find_method(const char *name, struct tavola_error *error)
 {
     const struct schema_method *found = NULL, *methods;
@@ -148,7 +153,7 @@ enum tavola_code tavola_call_json(
 
 struct tavola_stream {
     struct rpc_stream *stream;
-    struct arena arena; /* of the last reply */
+    struct arena arena; /* allocates the last reply */
 };
 
 enum tavola_code tavola_stream_open(struct tavola *client, const char *method, int64_t timeout_ms,

@@ -41,7 +41,7 @@ struct tavola_error *call_error_begin(struct tavola_error *given, struct tavola_
     return error;
 }
 
-/* Cut where it does not fit. */
+/* Copy the text. A text that does not fit is cut. */
 static void copy_text(char *out, size_t size, struct str text)
 {
     snprintf(out, size, "%.*s", STR_ARG(text));
@@ -80,7 +80,7 @@ enum tavola_code call_error_of(const struct error *err, struct tavola_error *out
     return out->code;
 }
 
-/* ---- what the service says ---- */
+/* ---- errors of the service ---- */
 
 static void read_info(struct str bytes, struct arena *arena, struct tavola_error *out)
 {
@@ -131,7 +131,7 @@ static void read_details(struct str bytes, struct arena *arena, struct tavola_er
                 known[k].read(codec_str(status->details[i]->value), arena, out);
 }
 
-/* The message without the reason, which the service puts in front of it. */
+/* The message without its first word, the reason, which the service puts there. */
 static struct str strip_reason(struct str message, const char *reason)
 {
     struct str name = str_of(reason);

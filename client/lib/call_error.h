@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_error.h - struct tavola_error of what the transport, the service and the domain's rules say.
+ * call_error.h - fills struct tavola_error from errors of the transport, of the service and of the domain's
+ * rules.
  */
 #ifndef CLIENT_LIB_CALL_ERROR_H
 #define CLIENT_LIB_CALL_ERROR_H
@@ -9,14 +10,14 @@
 #include "client/lib/tavola.h"
 #include "rpc/channel.h"
 
-/* Clear the error of a public function that begins: the caller's, or `own` if the caller gave none. */
+/* Return the cleared error of a public function: the caller's, or `own` if the caller gave none. */
 struct tavola_error *call_error_begin(struct tavola_error *given, struct tavola_error *own);
 
-/* Fill *out; returns the code. The arena is for the reading of details. */
+/* Fill *out from the status of a call, and return its code. The arena is used while details are read. */
 enum tavola_code call_error_of_status(
     const struct rpc_status *status, struct arena *arena, struct tavola_error *out);
 
-/* An error of our own rules, with the domain's reason. */
+/* Fill *out from an error of the domain's rules, with its reason. */
 enum tavola_code call_error_of(const struct error *err, struct tavola_error *out);
 
 PRINTF_LIKE(3, 4)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_queue.c - see the header. The thread is started by the first call: programs that make none have none.
+ * call_queue.c - see the header. The first call starts the thread, so a program without asynchronous calls
+ * has no thread.
  */
 #include "client/lib/call_queue.h"
 
@@ -19,10 +20,10 @@ struct call_queue {
     struct rpc_async *async;
     pthread_t thread;
 
-    pthread_mutex_t lock;   /* guards what follows */
-    pthread_cond_t changed; /* open or answered */
+    pthread_mutex_t lock;   /* guards the members below */
+    pthread_cond_t changed; /* signalled when `open` or `answered` changes */
     bool has_thread, is_closing;
-    int open; /* calls whose callback has not returned */
+    int open; /* number of calls whose callback has not returned */
     struct queued_call *answered, **last_answered;
 };
 
@@ -68,11 +69,12 @@ static void answer_call(struct queued_call *call)
     *queue->last_answered = call;
     queue->last_answered = &call->next;
     pthread_cond_broadcast(&queue->changed);
-    note_answers(queue); /* before the answer can be taken, so that the descriptor is at rest once all are */
+    /* before the answer can be taken, so that the descriptor is not readable once all are */
+    note_answers(queue);
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* NULL: no answer waits. */
+/* Take the next answer. NULL: no answer waits. */
 static struct queued_call *take_answer(struct call_queue *queue)
 {
     struct queued_call *call;
@@ -105,7 +107,7 @@ static void attempt_ended(void *context, struct str reply, const struct rpc_stat
     answer_call(call);
 }
 
-/* Under the lock: no call may begin behind rpc_async_stop. */
+/* With the lock: no call may begin after rpc_async_stop. */
 static void attempt_call(void *context)
 {
     struct queued_call *call = context;
@@ -139,7 +141,7 @@ static void start_thread(struct call_queue *queue)
     queue->open++;
     if (!queue->has_thread && !queue->is_closing) {
         if (pthread_create(&queue->thread, NULL, drive, queue) != 0)
-            abort(); /* the same as memory that has run out */
+            abort(); /* treated like memory that has run out */
         queue->has_thread = true;
     }
     pthread_mutex_unlock(&queue->lock);
@@ -178,7 +180,7 @@ struct call_queue *call_queue_open(struct tavola *client, bool dispatches)
     queue->client = client;
     queue->descriptor = dispatches ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     if (dispatches && queue->descriptor < 0)
-        abort(); /* no descriptor is left: the same as memory that has run out */
+        abort(); /* no descriptor is left: treated like memory that has run out */
     queue->async = rpc_async_open(client->channel);
     queue->last_answered = &queue->answered;
     pthread_mutex_init(&queue->lock, NULL);
@@ -230,7 +232,7 @@ int tavola_dispatch(struct tavola *client)
 
     if (client->queue->descriptor < 0)
         return -1;
-    /* Before the answers are taken: one that comes later makes the descriptor readable again. */
+    /* Clear the descriptor before the answers are taken: a later answer makes it readable again. */
     if (read(client->queue->descriptor, &count, sizeof(count)) < 0 && errno != EAGAIN && errno != EINTR)
         return 0;
     return run_answers(client->queue);

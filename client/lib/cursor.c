@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cursor.c - queries and look-ups page by page, scans message by message: entities one by one.
+ * cursor.c - reads entities one by one: queries and look-ups in pages, scans in messages.
  *
- * A cursor has the memory of one page, and one entity that is filled again at each step. What it asks for is kept as a request
- * without a token; the token of each page is appended to it.
+ * A cursor holds one page, and one entity that is filled again at each step. The request is kept without a
+ * token; each page's token is appended to it.
  */
 #include <stdlib.h>
 
@@ -16,10 +16,10 @@
 #include "tavola/v1/entity_service.pb-c.h"
 #include "tavola/v1/index_service.pb-c.h"
 
-/* What the three kinds of page have in common. */
+/* The common parts of the three kinds of pages. */
 struct page {
     Tavola__V1__Entity **entities;
-    Tavola__V1__EntityKey **keys; /* of look-ups with keys_only: in place of entities */
+    Tavola__V1__EntityKey **keys; /* of look-ups with keys_only, instead of entities */
     size_t count;
     struct str token;
 };
@@ -27,7 +27,7 @@ struct page {
 struct cursor_kind {
     const char *path;
     const ProtobufCMessageDescriptor *reply_type;
-    uint32_t token_field; /* of the request */
+    uint32_t token_field; /* number of the request's field for a token */
     struct page (*read)(const void *reply);
     bool is_stream;
 };
@@ -35,14 +35,14 @@ struct cursor_kind {
 struct tavola_cursor {
     struct tavola *client;
     const struct cursor_kind *kind;
-    struct buf request; /* without a token */
+    struct buf request; /* the request without a token */
     int64_t timeout_ms;
-    struct resumed_stream stream; /* of a scan */
+    struct resumed_stream stream; /* used by a scan */
 
-    struct arena arena; /* of the page */
+    struct arena arena; /* allocates the page */
     struct page page;
-    size_t next;      /* in the page */
-    struct buf token; /* where the next page begins, with a NUL; empty: at the start */
+    size_t next;      /* position in the page */
+    struct buf token; /* token of the next page, with a NUL; empty: the first page */
     bool is_last;     /* there is no next page */
     struct tavola_entity *entity;
 };
@@ -229,7 +229,7 @@ void tavola_cursor_free(struct tavola_cursor *cursor)
 
 /* ---- steps ---- */
 
-/* The bytes of the next page. false: there is none, or error has the cause. */
+/* Read the next page. false: there is none, or the call failed; *error says which. */
 static bool receive_page(struct tavola_cursor *cursor, struct str *bytes, struct tavola_error *error)
 {
     struct session_call call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entity.c - typed entities. What comes from the service, or from JSON, stays in the service's form until a property is
- * looked at: reading and writing many entities costs no more than their bytes.
+ * entity.c - typed entities. An entity from the service, or from JSON, stays in serialized form until a
+ * property is asked for, so reading and writing many entities costs only the copying of their bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +109,10 @@ static void add_property(struct tavola_entity *entity, const char *name, struct 
     entity->properties[entity->count++] = (struct entity_property){ name, value };
 }
 
-/* From the list; the entity is as it was, so this may be done while it is read. */
+/*
+ * Read the properties from their serialized form. This changes only the representation, so it is done for
+ * read-only functions too.
+ */
 static void need_properties(const struct tavola_entity *read)
 {
     struct tavola_entity *entity = (struct tavola_entity *)(uintptr_t)read;
@@ -316,7 +319,7 @@ void entity_receive_key(struct tavola_entity *entity, const Tavola__V1__EntityKe
     set_key(entity, codec_str(message->partition_key), codec_str(message->row_key));
 }
 
-/* A property as a map entry: what property_list_parse checks. */
+/* Write a property as a map entry, the form that property_list_parse checks. */
 static struct str write_property(const struct entity_property *property, struct arena *arena)
 {
     const Tavola__V1__Value *value = entity_value_message(&property->value, arena);
@@ -328,7 +331,7 @@ static struct str write_property(const struct entity_property *property, struct 
     return buf_str(&out);
 }
 
-/* The key and the properties as the rules want them. */
+/* Check key and properties by the domain's rules. */
 static enum status check_entity(
     const struct tavola_entity *entity, struct arena *arena, struct entity *out, struct error *err)
 {
@@ -376,7 +379,7 @@ Tavola__V1__Value *entity_value_message(const struct tavola_value *value, struct
     switch (value->type) {
     case TAVOLA_STRING:
     case TAVOLA_GUID:
-    case TAVOLA_BINARY: /* one union: each is bytes */
+    case TAVOLA_BINARY: /* one member of the union for all three: each is bytes */
         out->string_value = codec_bytes(str_of_bytes(value->data, value->size));
         break;
     case TAVOLA_BOOLEAN:

@@ -16,10 +16,13 @@ struct entity_property {
     struct tavola_value value;
 };
 
-/* Its properties are the list, as the service has them, until one is looked at; from a change on, they are the array. */
+/*
+ * The properties are `list`, in the service's form, until one is asked for; once one is changed, they are the
+ * array.
+ */
 struct tavola_entity {
     struct arena arena;
-    struct str partition, row; /* with a NUL behind them */
+    struct str partition, row; /* each with a NUL behind it */
     struct str etag;
     int64_t timestamp, expires; /* ticks; 0: none */
     struct property_list list;
@@ -29,28 +32,28 @@ struct tavola_entity {
     size_t count, capacity;
 };
 
-/* An empty one; entity_reset makes it that again. */
+/* Make an empty entity. entity_reset empties it again. */
 struct tavola_entity *entity_make(void);
 void entity_reset(struct tavola_entity *entity);
 
-/* Fill an empty entity with one that the service has sent; TAVOLA_INTERNAL: it cannot be read. */
+/* Fill an empty entity with one from the service. TAVOLA_INTERNAL: it cannot be read. */
 enum tavola_code entity_receive(
     struct tavola_entity *entity, const Tavola__V1__Entity *message, struct tavola_error *error);
 
-/* Fill an empty entity with a key that the service has sent. */
+/* Fill an empty entity with a key from the service. */
 void entity_receive_key(struct tavola_entity *entity, const Tavola__V1__EntityKey *message);
 
-/* What a write sends, in the arena; the errors are those of the service's own rules. */
+/* Make the message of a write, in the arena. Errors are those of the service's own rules. */
 enum tavola_code entity_message(const struct tavola_entity *entity, struct arena *arena,
     Tavola__V1__Entity **out, struct tavola_error *error);
 
-/* A value as the field of a request, in the arena. */
+/* Make the field of a request from a value, in the arena. */
 Tavola__V1__Value *entity_value_message(const struct tavola_value *value, struct arena *arena);
 
-/* The service has written the entity. */
+/* Set ETag and timestamp after the service has written the entity. */
 void entity_note_written(struct tavola_entity *entity, const Tavola__V1__WriteResult *result);
 
-/* A key as a message, borrowing its texts. */
+/* Make the message of a key, which borrows the key's texts. */
 Tavola__V1__EntityKey *entity_key_of(struct tavola_key key, struct arena *arena);
 
 struct tavola_time entity_time_of(int64_t ticks);

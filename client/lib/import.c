@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import.c - many entities through ImportEntities: messages of some hundred entities, of which a few are under way.
+ * import.c - sends many entities through ImportEntities, in messages of some hundred entities. A few messages
+ * are under way at a time.
  *
- * Every message is answered in one or more parts once it is committed; the answers come in the order of the messages. The
- * import knows how many entities each message under way has, and so, with each answer, how far the service has come.
+ * The service answers each message in one or more parts, when it is committed, in the order of the messages.
+ * The import knows the number of entities in each message under way, so each answer tells how far the service
+ * has come.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,25 +20,26 @@
 enum {
     TABLE_FIELD = 1,
     ENTITIES_FIELD = 2,
-    MESSAGE_BYTES = 512 * 1024, /* a message is sent when it has so many bytes */
-    MESSAGE_ENTITIES = 1000,    /* or so many entities */
-    MAX_UNDER_WAY = 4,          /* messages */
+    MESSAGE_BYTES = 512 * 1024, /* a message with so many bytes is sent */
+    MESSAGE_ENTITIES = 1000,    /* a message with so many entities is sent */
+    MAX_UNDER_WAY = 4,          /* bound of the messages under way */
 };
 
 struct tavola_import {
     struct tavola *client;
     struct tavola_import_options options;
     struct str table;
-    struct arena kept;  /* of the table's name */
-    struct arena arena; /* of the message that is being filled, or of the answer that is read */
+    struct arena kept;  /* allocates the table's name */
+    struct arena arena; /* allocates the message that is being filled, or the answer that is being read */
     struct rpc_stream *stream;
     struct buf message;
     int64_t message_entities;
     int64_t under_way
-        [MAX_UNDER_WAY]; /* how many entities have been sent up to the end of each message, the oldest first */
+        /* number of entities sent up to the end of each message under way, the oldest first */
+        [MAX_UNDER_WAY];
     int count_under_way;
     int64_t sent, committed, rejected;
-    struct tavola_error ended; /* code TAVOLA_OK: it goes on */
+    struct tavola_error ended; /* code TAVOLA_OK: the import has not ended */
 };
 
 struct tavola_import *tavola_import(struct tavola *client, const struct tavola_import_options *options)
@@ -89,7 +92,7 @@ bool tavola_import_has_ended(const struct tavola_import *import)
 
 /* ---- the stream ---- */
 
-/* The stream has ended: why is the import's end. */
+/* The stream has ended: its status ends the import. */
 static enum tavola_code end_import(struct tavola_import *import)
 {
     struct rpc_status status;
@@ -210,7 +213,7 @@ enum tavola_code tavola_import_add(
     return error->code;
 }
 
-/* The last answer has come: the service ends the stream. */
+/* Read the last answers. The service ends the stream after the last one. */
 static enum tavola_code finish_stream(struct tavola_import *import)
 {
     struct rpc_status status;

@@ -45,7 +45,7 @@ static void write_get(
     codec_pack(out, 0, &request.base);
 }
 
-/* NULL: error has the cause. */
+/* Read the reply to a Get. NULL: *error has the cause. */
 static struct tavola_entity *read_get(struct str bytes, struct arena *arena, struct tavola_error *error)
 {
     struct tavola_entity *entity;
@@ -161,7 +161,7 @@ enum tavola_code tavola_get_many(struct tavola *client, const char *table, const
 
 /* ---- counts ---- */
 
-/* One page; *token is the next one's, in the arena. */
+/* Count the entities of one page. *token: that of the next page, in the arena. */
 static enum tavola_code count_page(struct tavola *client, const Tavola__V1__Query *query, struct arena *arena,
     struct str *token, int64_t *count, struct tavola_error *error)
 {

@@ -9,7 +9,7 @@
 #include "client/lib/tavola.h"
 #include "tavola/v1/entity_service.pb-c.h"
 
-/* In the arena; borrows the texts. */
+/* Make the message of read options, in the arena. It borrows the texts. */
 Tavola__V1__ReadOptions *read_options_message(const struct tavola_read_options *options, struct arena *arena);
 
 #endif

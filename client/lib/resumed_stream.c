@@ -43,7 +43,7 @@ void resumed_stream_stop(struct resumed_stream *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* false: it is stopping, or could not be opened; error has the cause. */
+/* Open the stream. false: it is being stopped, or could not be opened; *error has the cause. */
 static bool open_stream(struct resumed_stream *stream, struct arena *arena, struct tavola_error *error)
 {
     struct rpc_stream *opened = NULL;
@@ -80,12 +80,15 @@ static void end_stream(struct resumed_stream *stream, struct arena *arena, struc
     pthread_mutex_unlock(&stream->lock);
     rpc_stream_finish(ended, arena, &status);
     (void)call_error_of_status(&status, arena, error);
-    /* What crosses the end of a server's connection is ended by gRPC's core, without a reason. */
+    /*
+     * If a request crosses the end of the server's connection, gRPC's core ends it as CANCELLED without a
+     * reason.
+     */
     if (error->code == TAVOLA_CANCELLED && !was_stopped && error->reason[0] == '\0')
         error->code = TAVOLA_UNAVAILABLE;
 }
 
-/* false: stopped meanwhile. */
+/* Wait. false: the stream was stopped meanwhile. */
 static bool pause_for(struct resumed_stream *stream, int64_t delay_ms)
 {
     int64_t until_us = clock_monotonic_us() + delay_ms * US_PER_MS;
@@ -99,7 +102,7 @@ static bool pause_for(struct resumed_stream *stream, int64_t delay_ms)
     return !stopping;
 }
 
-/* Whether to open the stream again, after the pause that the error asks for. */
+/* Whether to open the stream again; if so, after the pause that the error asks for. */
 static bool may_go_on(struct resumed_stream *stream, const struct tavola_error *error)
 {
     bool is_mended = stream->never_gives_up && stream->has_received;

@@ -10,7 +10,7 @@
 enum {
     FIRST_DELAY_MS = 100,
     MAX_DELAY_MS = 2000,
-    BUDGET_TENTHS = 1000, /* 100 failures */
+    BUDGET_TENTHS = 1000, /* the budget: 100 failures */
     FAILURE_TENTHS = 10,
     SUCCESS_TENTHS = 1,
 };
@@ -23,7 +23,7 @@ bool retry_is_harmless(struct str path)
     return false;
 }
 
-/* Half of it is random: callers that failed together come back apart. */
+/* Make half of the delay random, so that callers that failed together come back at different times. */
 static int64_t with_jitter(int64_t delay_ms, uint64_t random)
 {
     return delay_ms / 2 + (int64_t)(random % (uint64_t)(delay_ms / 2 + 1));
@@ -40,7 +40,10 @@ int64_t retry_delay_ms(const struct tavola_error *error, int attempt, uint64_t r
     if (delay_ms > MAX_DELAY_MS)
         delay_ms = MAX_DELAY_MS;
     delay_ms = with_jitter(delay_ms, random);
-    /* Load passes when callers wait as long as they are asked to; a drained server's neighbour is there at once. */
+    /*
+     * After overload, wait as long as the service asks. Another server is available at once if this one is
+     * draining.
+     */
     if (error->code != TAVOLA_UNAVAILABLE)
         delay_ms += error->retry_after_ms;
     return delay_ms;

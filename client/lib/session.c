@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - see the header. A request is made once; each attempt sends the same bytes, so the service sees one request id.
+ * session.c - see the header. A request is made once and each attempt sends the same bytes, so the service
+ * sees one request id.
  */
 #include "client/lib/session.h"
 
@@ -29,7 +30,7 @@ void tavola_free(char *text)
 
 /* ---- opening ---- */
 
-/* NULL: the options can be used. */
+/* Describe a wrong option; NULL: the options can be used. */
 static const char *find_mistake(const struct tavola_options *options)
 {
     int credentials =
@@ -55,7 +56,7 @@ static const char *target_of(const struct tavola_options *options)
     return target && *target ? target : "127.0.0.1:50051";
 }
 
-/* A key that cannot sign is told here, and not by the first call. */
+/* Check the key now, so that tavola_open reports a key that cannot sign, rather than the first call. */
 static enum tavola_code check_signer(const struct tavola_options *options, struct tavola_error *error)
 {
     const struct tavola_signature token = {
@@ -135,7 +136,10 @@ const char *session_request_id(char out[static REQUEST_ID_BYTES])
     return out;
 }
 
-/* Whether the request has an id, by which its repeats are known; one is appended if it may be. */
+/*
+ * Whether the request has an id, so that the service recognises a repeat. An id is appended if the method
+ * allows it.
+ */
 static bool ensure_request_id(struct tavola *client, const char *path, struct buf *request)
 {
     const struct schema_method *method = schema_find_method(schema_of_api(), str_of(path));
@@ -171,7 +175,7 @@ struct rpc_request session_begin_attempt(struct tavola *client, struct session_c
     return (struct rpc_request){ call->path, call->message, left_ms > 0 ? left_ms : 1 };
 }
 
-/* 0: send it again at once, with another token; -1: do not. */
+/* Returns 0: send the request again at once, with another token; -1: do not. */
 static int64_t retry_refused(struct tavola *client, struct session_call *call)
 {
     if (call->has_renewed || !token_source_replace(&client->tokens, call->token))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sign.c - credentials made locally: tavola_sign.
+ * sign.c - credentials that are made without a call: tavola_sign.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int64_t ticks_of(int64_t ms)
     return ms == 0 ? 0 : ticks_from_unix_us(ms * US_PER_MS);
 }
 
-/* An empty text for NULL. */
+/* The text; empty for NULL. */
 static struct str text_of(const char *text)
 {
     return str_of(text ? text : "");
@@ -37,7 +37,7 @@ static struct key_range range_of(const struct tavola_signature *signature)
     };
 }
 
-/* What credential_check cannot see. NULL: nothing is wrong. */
+/* Check what credential_check cannot. Returns NULL, or what is wrong. */
 static const char *read_texts(const struct tavola_signature *signature, struct credential *out)
 {
     if (!signature->account || !signature->account_key)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.c - tables, indexes, and the operations that build these.
+ * tables.c - tables, indexes, and the operations that build indexes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { US_PER_MS = 1000, MAX_WAIT_MS = 30000 };
 
-/* A call of whose reply only the success counts. */
+/* Make a call whose reply is not read. */
 static enum tavola_code ask_only(
     struct tavola *client, const struct session_request *request, struct tavola_error *error)
 {
@@ -70,7 +70,7 @@ static enum tavola_code read_operation(const Tavola__V1__Operation *operation, s
     return error->code;
 }
 
-/* *is_final: whether it has ended by then. */
+/* Wait once for an operation. *is_final: whether it has ended. */
 static enum tavola_code wait_once(struct tavola *client, const char *operation_id, int64_t timeout_ms,
     bool *is_final, struct tavola_error *error)
 {
@@ -128,7 +128,10 @@ static Tavola__V1__KeyPart *part_of(const char *property, struct arena *arena)
     return part;
 }
 
-/* In other partitions the first property is the partition of the entries; what follows orders them. */
+/*
+ * Write the declaration. In other partitions the first property is the partition key of the entries, and the
+ * further ones order them.
+ */
 static void write_index(const struct tavola_index *index, struct arena *arena, Tavola__V1__Index *out)
 {
     size_t count = 0, partition_parts = index->in_same_partition ? 0 : 1;

@@ -2,15 +2,16 @@
 /*
  * tavola.h - libtavola, the C client of the table service Tavola. docs/c-client.md is a tour with an example.
  *
- * Errors     A function that can fail returns a code, TAVOLA_OK if it did not, and fills a struct tavola_error, a plain value; the
- *            parameter may be NULL. Output parameters are unchanged after a failure.
- * Ownership  What a function named ..._new, or one that opens something, gives out is the caller's, who ends it with the
- *            function that the comment names; these accept NULL. const pointers are borrowed, as long as the comment says. The
- *            library keeps nothing of what it is given: texts and options may go when a function returns.
- * Threads    A client may be used by any number of threads. An entity, batch, cursor, watch, import or transaction is used
+ * Errors     A function that can fail returns a code, which is TAVOLA_OK if it succeeded, and fills a struct
+ *            tavola_error, a plain value; its parameter may be NULL. Output parameters are unchanged after a failure.
+ * Ownership  An object that a function ..._new creates, or that a function opens, belongs to the caller, who ends
+ *            it with the function that the comment names; that function accepts NULL. const pointers are borrowed;
+ *            the comment says for how long. The library copies its inputs: texts and options may be freed when a
+ *            function has returned.
+ * Threads    Any number of threads may use a client. An entity, batch, cursor, watch, import or transaction is used
  *            by one thread at a time.
- * Text       UTF-8, ended by a NUL, unless a size stands beside it.
- * Memory     If memory runs out the process ends.
+ * Text       UTF-8 with a NUL at the end, unless a size stands beside it.
+ * Memory     If memory runs out, the process ends.
  */
 #ifndef TAVOLA_H
 #define TAVOLA_H
@@ -30,7 +31,7 @@ TAVOLA_API const char *tavola_version(void);
 
 /* ---- errors ---- */
 
-/* gRPC's status codes. */
+/* The status codes of gRPC. */
 enum tavola_code {
     TAVOLA_OK = 0,
     TAVOLA_CANCELLED = 1,
@@ -51,20 +52,24 @@ enum tavola_code {
     TAVOLA_UNAUTHENTICATED = 16,
 };
 
-/* "NOT_FOUND" and so on; static. */
+/* The name of a code: "NOT_FOUND" and so on. Static. */
 TAVOLA_API const char *tavola_code_name(enum tavola_code code);
 
 enum { TAVOLA_METADATA_MAX = 8 };
 
-/* docs/errors.md says what each reason means and what to do. */
+/* An error. docs/errors.md explains each reason and what to do. */
 struct tavola_error {
     enum tavola_code code;
     char reason
         [64]; /* "RESOURCE_NOT_FOUND"; empty: the call did not reach the service, or the library refused it */
     char message[512]; /* one sentence, without the reason */
     char field
-        [288]; /* the path of the part of the request that was refused, "entity.properties[Age]"; else empty */
-    int64_t retry_after_ms; /* the service asks to wait so long before the next attempt; -1: it does not */
+        /*
+         * the part of the request that was refused, as a path: "entity.properties[Age]"; empty: not a single
+         * part
+         */
+        [288];
+    int64_t retry_after_ms; /* the time that the service asks to wait before the next attempt; -1: none */
     size_t metadata_count;
     struct {
         char key[40];
@@ -72,7 +77,7 @@ struct tavola_error {
     } metadata[TAVOLA_METADATA_MAX]; /* "table", "property" and so on: docs/errors.md */
 };
 
-/* The value of a metadata key; NULL: it is not there. Borrowed from the error. */
+/* The value of a metadata key; NULL: the error does not have the key. Borrowed from the error. */
 TAVOLA_API const char *tavola_error_metadata(const struct tavola_error *error, const char *key);
 
 /* ---- a client ---- */
@@ -80,37 +85,42 @@ TAVOLA_API const char *tavola_error_metadata(const struct tavola_error *error, c
 struct tavola; /* a client: one connection, used by any number of threads */
 
 /*
- * Give a token that is valid for some time: copy it, with a NUL, to out, which has room for `size` bytes. false: there is none, and
- * calls go on with the token before. Runs in a thread that is about to make a call, never in two at once.
+ * Give a token that is valid for some time: copy it, with a NUL, to out, which has room for `size` bytes.
+ * false: there is no new token, and calls continue with the previous one. The library calls it in a thread
+ * that is about to make a call; the calls do not overlap.
  */
 typedef bool tavola_token_fn(void *context, char *out, size_t size);
 
-/* Zeroed: everything has its default. */
+/* Options of a client. All members zero: the defaults. */
 struct tavola_options {
     const char *
-        target; /* "db.example:50051", "unix:/path"; NULL: TAVOLA_TARGET of the environment, else 127.0.0.1:50051 */
-    const char *ca; /* file in PEM with the authorities of the server's certificate: TLS; NULL: plain text */
-    const char *certificate; /* files in PEM with the client's own certificate and its key; NULL: none */
+        /* "db.example:50051", "unix:/path"; NULL: TAVOLA_TARGET of the environment, or 127.0.0.1:50051 */
+        target;
+    const char *ca; /* PEM file with the authorities of the server's certificate, for TLS; NULL: plain text */
+    const char *certificate; /* PEM files with the client's own certificate and its key; NULL: none */
     const char *key;
 
-    /* One credential, or none. Credentials go over TLS, to loopback addresses and to Unix sockets only. */
+    /*
+     * At most one credential. The library sends credentials over TLS, to loopback addresses and to Unix
+     * sockets only.
+     */
     const char *token;       /* a token or a shared access signature */
-    const char *account;     /* with account_key: tokens are signed here and renewed before they end */
-    const char *account_key; /* "tvk1....": never sent */
-    tavola_token_fn
-        *give_token; /* called before the first call, and again when a token is about to end or was refused */
+    const char *account;     /* with account_key: the library signs tokens and renews them before they end */
+    const char *account_key; /* "tvk1...."; it is never sent */
+    /* called before the first call, and again when a token is about to end or was refused */
+    tavola_token_fn *give_token;
     void *give_token_context;
 
-    int64_t timeout_ms; /* of a call with all of its attempts; 0: 30 seconds */
-    int max_attempts;   /* of a call; 0: 5; 1: none is repeated */
-    int keepalive_ms;   /* the time between pings while a call is open; 0: 30 seconds; at least 10 seconds */
-    bool
-        without_request_ids; /* writes are not given an id, so a write whose answer is lost is not repeated */
-    bool dispatches;         /* callbacks run in tavola_dispatch: see there */
+    int64_t timeout_ms; /* of a call with all its attempts; 0: 30 seconds */
+    int max_attempts;   /* attempts of a call; 0: 5; 1: a call is never repeated */
+    int keepalive_ms;   /* the time between pings while a call is open, at least 10 seconds; 0: 30 seconds */
+    bool without_request_ids; /* writes get no request id, so a write whose answer is lost is not repeated */
+    bool dispatches;          /* callbacks run in tavola_dispatch: see there */
 };
 
 /*
- * Make a client. The connection is made with the first call, and again after each break. options may be NULL. tavola_close ends it.
+ * Make a client. The first call opens the connection; a later call opens it again if it was lost. options may
+ * be NULL. End the client with tavola_close.
  *
  * TAVOLA_INVALID_ARGUMENT  a file cannot be used; a credential over plain text; options that contradict each other
  */
@@ -118,14 +128,14 @@ TAVOLA_API enum tavola_code tavola_open(
     const struct tavola_options *options, struct tavola **out, struct tavola_error *error);
 
 /*
- * End a client: asynchronous calls that are open end as CANCELLED, and their callbacks have run when tavola_close returns.
- * Cursors, watches and imports of the client must have been ended before.
+ * End a client. Open asynchronous calls end as CANCELLED; all callbacks have run when tavola_close returns.
+ * End the client's cursors, watches and imports before.
  */
 TAVOLA_API void tavola_close(struct tavola *client);
 
 /* ---- entities ---- */
 
-/* The numbers of the protocol. */
+/* Types of values, with the numbers of the protocol. */
 enum tavola_type {
     TAVOLA_NULL = 0,
     TAVOLA_STRING = 1,
@@ -138,7 +148,7 @@ enum tavola_type {
     TAVOLA_BINARY = 8,
 };
 
-/* Since 1970, UTC; the service keeps 100 ns. */
+/* A time since 1970 in UTC. The service stores times in steps of 100 ns. */
 struct tavola_time {
     int64_t seconds;
     int32_t nanos;
@@ -146,7 +156,7 @@ struct tavola_time {
 
 struct tavola_value {
     enum tavola_type type;
-    const char *data;        /* STRING, GUID (36 lower-case characters), BINARY: with a NUL behind it */
+    const char *data;        /* STRING, GUID (36 lower-case characters), BINARY; with a NUL behind it */
     size_t size;             /* of data, without the NUL */
     int64_t integer;         /* BOOLEAN (0 or 1), INT32, INT64 */
     double number;           /* DOUBLE */
@@ -167,14 +177,20 @@ struct tavola_key {
 
 struct tavola_entity;
 
-/* An entity without properties. tavola_entity_free ends it. Wrong keys and values are told by the call that sends them. */
+/*
+ * Make an entity without properties; end it with tavola_entity_free. Keys and values are checked by the call
+ * that sends the entity.
+ */
 TAVOLA_API struct tavola_entity *tavola_entity_new(struct tavola_key key);
 TAVOLA_API void tavola_entity_free(struct tavola_entity *entity);
 
-/* For entities of a cursor that shall live longer than its next step. tavola_entity_free ends the copy. */
+/*
+ * Copy an entity, such as one of a cursor that is needed after the cursor's next step. End the copy with
+ * tavola_entity_free.
+ */
 TAVOLA_API struct tavola_entity *tavola_entity_copy(const struct tavola_entity *entity);
 
-/* Set a property; one that is there is replaced. The value is copied. */
+/* Set a property, or replace it. The value is copied. */
 TAVOLA_API void tavola_entity_set(
     struct tavola_entity *entity, const char *name, const struct tavola_value *value);
 TAVOLA_API void tavola_entity_set_string(struct tavola_entity *entity, const char *name, const char *text);
@@ -189,22 +205,31 @@ TAVOLA_API void tavola_entity_set_binary(
     struct tavola_entity *entity, const char *name, const void *bytes, size_t size);
 TAVOLA_API void tavola_entity_remove(struct tavola_entity *entity, const char *name);
 
-/* From then on the entity is not shown any more. */
+/* Set the time from which the service does not show the entity any more. */
 TAVOLA_API void tavola_entity_set_expires(struct tavola_entity *entity, struct tavola_time expires);
 
-/* Borrowed until the entity is changed or ended. The ETag is empty, and a time 0, where the service has not given one. */
+/*
+ * Borrowed until the entity is changed or ended. If the service has not set them, the ETag is empty and a
+ * time is 0.
+ */
 TAVOLA_API struct tavola_key tavola_entity_key(const struct tavola_entity *entity);
 TAVOLA_API const char *tavola_entity_etag(const struct tavola_entity *entity);
 TAVOLA_API struct tavola_time tavola_entity_timestamp(const struct tavola_entity *entity);
 TAVOLA_API struct tavola_time tavola_entity_expires(const struct tavola_entity *entity);
 
-/* A property by name, NULL: there is none; or by position, with its name. Borrowed until the entity is changed or ended. */
+/*
+ * A property by name (NULL: there is none), or by position with its name. Borrowed until the entity is
+ * changed or ended.
+ */
 TAVOLA_API size_t tavola_entity_count(const struct tavola_entity *entity);
 TAVOLA_API const struct tavola_value *tavola_entity_get(const struct tavola_entity *entity, const char *name);
 TAVOLA_API const struct tavola_value *tavola_entity_at(
     const struct tavola_entity *entity, size_t position, const char **name);
 
-/* The value of a property, or the fallback if there is none of that type. An Int32 is an int64, too. */
+/*
+ * The value of a property; the fallback if there is no property of this type. tavola_entity_integer accepts
+ * Int32 and Int64.
+ */
 TAVOLA_API const char *tavola_entity_string(
     const struct tavola_entity *entity, const char *name, const char *fallback);
 TAVOLA_API int64_t tavola_entity_int64(
@@ -213,142 +238,172 @@ TAVOLA_API double tavola_entity_double(const struct tavola_entity *entity, const
 TAVOLA_API bool tavola_entity_boolean(const struct tavola_entity *entity, const char *name, bool fallback);
 
 /*
- * JSON in the form that clients of REST table services know:
- *     {"PartitionKey": "sales", "RowKey": "1", "Age": 36, "Id@odata.type": "Edm.Guid", "Id": "0f..."}
- * tavola_entity_free ends *out. tavola_free releases the text.
+ * JSON in the form that clients of REST table services use:
  *
- * TAVOLA_INVALID_ARGUMENT  no such JSON; the message says where
+ *     {"PartitionKey": "sales", "RowKey": "1", "Age": 36, "Id@odata.type": "Edm.Guid", "Id": "0f..."}
+ *
+ * End *out with tavola_entity_free; release the text with tavola_free.
+ *
+ * TAVOLA_INVALID_ARGUMENT  not such JSON; the message says where
  */
 TAVOLA_API enum tavola_code tavola_entity_from_json(
     const char *json, size_t size, struct tavola_entity **out, struct tavola_error *error);
 TAVOLA_API char *tavola_entity_to_json(const struct tavola_entity *entity);
 
-/* Set a property from text. type: "Int32" and so on, in any case; NULL: a string. TAVOLA_INVALID_ARGUMENT: the text is none of that type. */
+/*
+ * Set a property from text. type: "Int32" and so on, in any case; NULL: a string. TAVOLA_INVALID_ARGUMENT:
+ * the text is not a value of the type.
+ */
 TAVOLA_API enum tavola_code tavola_entity_set_text(struct tavola_entity *entity, const char *name,
     const char *type, const char *text, struct tavola_error *error);
 
-/* Release a text that the library has given out. Accepts NULL. */
+/* Release a text that the library has returned. Accepts NULL. */
 TAVOLA_API void tavola_free(char *text);
 
 /* ---- writes ---- */
 
 enum tavola_action {
-    TAVOLA_INSERT,  /* ALREADY_EXISTS if there is one */
-    TAVOLA_REPLACE, /* NOT_FOUND if there is none; needs a condition, if_match "*" if none is given */
-    TAVOLA_MERGE,   /* the same; keeps the properties that are not given */
-    TAVOLA_INSERT_OR_REPLACE, /* whatever is there */
+    TAVOLA_INSERT, /* TAVOLA_ALREADY_EXISTS if the entity exists */
+    /* TAVOLA_NOT_FOUND if the entity does not exist; if_match "*" is sent if no condition is given */
+    TAVOLA_REPLACE,
+    TAVOLA_MERGE,             /* as TAVOLA_REPLACE, but keeps the properties that are not given */
+    TAVOLA_INSERT_OR_REPLACE, /* whether the entity exists or not */
     TAVOLA_INSERT_OR_MERGE,
-    TAVOLA_DELETE, /* NOT_FOUND if there is none */
+    TAVOLA_DELETE, /* TAVOLA_NOT_FOUND if the entity does not exist */
 };
 
-/* Zeroed: defaults. */
+/* Options of a write. All members zero: the defaults. */
 struct tavola_write_options {
-    const char *if_match;  /* the stored entity's ETag must be this one; "*": any. TAVOLA_ABORTED otherwise */
+    const char *if_match;  /* the ETag that the stored entity must have; "*": any. Otherwise TAVOLA_ABORTED */
     const char *condition; /* a filter that the stored entity must match */
-    const char *request_id;         /* under one id a write happens once; NULL: the library makes one */
-    int64_t timeout_ms;             /* 0: the client's */
-    struct tavola_written *written; /* filled, unless NULL */
+    /* writes with the same id take effect once; NULL: the library makes an id */
+    const char *request_id;
+    int64_t timeout_ms;             /* 0: the timeout of the client */
+    struct tavola_written *written; /* filled in unless NULL */
 };
 
 struct tavola_written {
     char etag[72];
     struct tavola_time timestamp;
-    bool replayed; /* an earlier attempt under the request id has written it */
+    bool replayed; /* an earlier attempt with this request id has written the entity */
     char consistency_token
-        [4104]; /* for tavola_lookup: wait until an index shows this write; empty: none has to follow */
+        [4104]; /* for tavola_lookup: wait until an index shows this write; empty: no index has to follow */
 };
 
-/* Write one entity. Its ETag and its timestamp are then the new ones. options may be NULL. For TAVOLA_DELETE only the key counts. */
+/*
+ * Write one entity, and set its ETag and timestamp to the new ones. options may be NULL. TAVOLA_DELETE uses
+ * only the key.
+ */
 TAVOLA_API enum tavola_code tavola_write(struct tavola *client, const char *table, enum tavola_action action,
     struct tavola_entity *entity, const struct tavola_write_options *options, struct tavola_error *error);
 
-/* Delete by key: with no options, whatever its version is. */
+/* Delete an entity by its key. Without options, its ETag does not matter. */
 TAVOLA_API enum tavola_code tavola_delete(struct tavola *client, const char *table, struct tavola_key key,
     const struct tavola_write_options *options, struct tavola_error *error);
 
 /* An entity group transaction: 1 to 100 writes in one partition that take effect together or not at all. */
 struct tavola_batch;
 
-/* tavola_batch_free ends it. */
+/* Make a batch; end it with tavola_batch_free. */
 TAVOLA_API struct tavola_batch *tavola_batch_new(const char *table);
 TAVOLA_API void tavola_batch_free(struct tavola_batch *batch);
 
-/* Add a write; the entity is copied. if_match: as above, or NULL. */
+/* Add a write. The entity is copied. if_match: as in tavola_write_options. */
 TAVOLA_API void tavola_batch_add(struct tavola_batch *batch, enum tavola_action action,
     const struct tavola_entity *entity, const char *if_match);
 
 /*
- * Carry out the batch; it can be carried out again, and be added to. etags: NULL, or room for as many ETags as it has writes. After a
- * failure, the metadata operation_index of the error says which write was refused.
+ * Execute the batch. It may be executed again, and writes may be added to it. etags: NULL, or room for one
+ * ETag per write. After a failure, the metadata operation_index of the error names the write that was
+ * refused.
  */
 TAVOLA_API enum tavola_code tavola_batch_execute(struct tavola *client, struct tavola_batch *batch,
     const struct tavola_write_options *options, char (*etags)[72], struct tavola_error *error);
 
 /* ---- reads ---- */
 
-/* Zeroed: defaults. */
+/* Options of a read. All members zero: the defaults. */
 struct tavola_read_options {
-    const char *const *select;        /* the properties wanted, NULL behind the last; NULL: all */
-    const char *wait_for_transaction; /* the read shows this transaction, or fails */
-    int64_t timeout_ms;               /* 0: the client's */
+    /* names of the wanted properties, with NULL behind the last; NULL: all */
+    const char *const *select;
+    /* id of a transaction; the read fails if it cannot wait for the transaction's end */
+    const char *wait_for_transaction;
+    int64_t timeout_ms; /* 0: the timeout of the client */
 };
 
-/* Read one entity. tavola_entity_free ends *out. TAVOLA_NOT_FOUND: RESOURCE_NOT_FOUND, TABLE_NOT_FOUND. options may be NULL. */
+/*
+ * Read one entity; end *out with tavola_entity_free. options may be NULL. TAVOLA_NOT_FOUND:
+ * RESOURCE_NOT_FOUND, TABLE_NOT_FOUND.
+ */
 TAVOLA_API enum tavola_code tavola_get(struct tavola *client, const char *table, struct tavola_key key,
     const struct tavola_read_options *options, struct tavola_entity **out, struct tavola_error *error);
 
-/* Read up to 1,000 entities in one snapshot. out has `count` elements: NULL where there is none, else tavola_entity_free ends it. */
+/*
+ * Read up to 1,000 entities in one snapshot. out has `count` elements: NULL if the entity does not exist; end
+ * the others with tavola_entity_free.
+ */
 TAVOLA_API enum tavola_code tavola_get_many(struct tavola *client, const char *table,
     const struct tavola_key *keys, size_t count, struct tavola_entity **out, struct tavola_error *error);
 
 struct tavola_query {
     const char *table;
-    const char *filter; /* NULL: every entity */
-    bool descending;    /* only of list indexes */
+    const char *filter; /* NULL: all entities */
+    bool descending;    /* the last key first */
     int page_size;      /* 0: 1,000 */
-    const char *token;  /* of tavola_cursor_token: go on behind that page; NULL: from the start */
+    const char *token;  /* of tavola_cursor_token: continue behind that page; NULL: from the start */
     struct tavola_read_options read;
 };
 
 struct tavola_lookup {
     const char *index;
-    const struct tavola_value *equals; /* of the parts of the key in their order */
+    const struct tavola_value *equals; /* values of the parts of the index's key, in their order */
     size_t equals_count;
-    const char *consistency_token; /* wait until the index shows that write; NULL: do not */
+    const char *consistency_token; /* wait until the index shows that write; NULL: do not wait */
     bool latest;                   /* wait until the index shows every write */
-    bool keys_only;                /* entities have their keys alone */
-    bool trust_index;              /* take the entries as they are */
+    bool keys_only;                /* the entities have only their keys */
+    bool trust_index;              /* return the entries without comparing them with their entities */
     bool descending;
     int page_size;
     const char *token;
-    int64_t timeout_ms; /* of a page; 0: the client's */
+    int64_t timeout_ms; /* of a page; 0: the timeout of the client */
 };
 
-/* Entities one by one: the cursor asks for the next page, or goes on after a break, by itself. */
+/*
+ * Gives entities one by one. The cursor reads the next page, or continues after a broken connection, by
+ * itself.
+ */
 struct tavola_cursor;
 
-/* Pages of a query: each is one snapshot. tavola_cursor_free ends it, before the client. Nothing is sent before the first step. */
+/*
+ * Read a query in pages; each page is one snapshot. End the cursor with tavola_cursor_free, before the
+ * client. The first call is made at the first step.
+ */
 TAVOLA_API struct tavola_cursor *tavola_query(struct tavola *client, const struct tavola_query *query);
 
-/* All entities of a query as a stream: the quickest way to read very many. page_size is not used. */
+/* Read all entities of a query as a stream, the quickest way for many entities. page_size is not used. */
 TAVOLA_API struct tavola_cursor *tavola_scan(struct tavola *client, const struct tavola_query *query);
 
-/* The entities that an index finds. */
+/* Read the entities that an index finds. */
 TAVOLA_API struct tavola_cursor *tavola_lookup(struct tavola *client, const struct tavola_lookup *lookup);
 
 /*
- * The next entity, borrowed until the next step. false: there are no more, with error->code TAVOLA_OK, or the read has failed.
+ * The next entity, borrowed until the next step. false: there is no further entity (error->code is
+ * TAVOLA_OK), or the read has failed.
+ *
  *     while (tavola_cursor_next(cursor, &entity, &error)) ...
  *     if (error.code) ...
  */
 TAVOLA_API bool tavola_cursor_next(
     struct tavola_cursor *cursor, const struct tavola_entity **entity, struct tavola_error *error);
 
-/* Where the page behind the current one begins; empty: the current one is the last. Borrowed until the next step. */
+/*
+ * The token of the page behind the current one; empty: the current page is the last. Borrowed until the next
+ * step.
+ */
 TAVOLA_API const char *tavola_cursor_token(const struct tavola_cursor *cursor);
 TAVOLA_API void tavola_cursor_free(struct tavola_cursor *cursor);
 
-/* How many entities match. filter: NULL: all. */
+/* Count the entities that match. filter NULL: all. */
 TAVOLA_API enum tavola_code tavola_count(
     struct tavola *client, const char *table, const char *filter, int64_t *out, struct tavola_error *error);
 
@@ -359,27 +414,38 @@ TAVOLA_API enum tavola_code tavola_create_table(
 TAVOLA_API enum tavola_code tavola_delete_table(
     struct tavola *client, const char *table, struct tavola_error *error);
 
-/* An index as most are; others are declared with tavola_call_json("CreateIndex", ...). */
+/* The common form of an index. Declare other forms with tavola_call_json("CreateIndex", ...). */
 struct tavola_index {
     const char *name;
     const char *table;
     const char *const *
-        by; /* the properties that it finds by, NULL behind the last; the first is all that its partitions have in common */
-    const char *filter; /* only of these entities; NULL: of all */
+        /*
+         * the properties that the index finds by, with NULL behind the last; the first is the partition key
+         * of the entries
+         */
+        by;
+    const char *filter; /* only entities that match have an entry; NULL: all have */
     bool
-        in_same_partition; /* entries lie in the partition of their entity: always up to date, found per partition */
-    bool strong;           /* in other partitions and always up to date */
-    bool unique;           /* one entity for each value */
+        /*
+         * the entries lie in the partition of their entity: always up to date, but only found within a
+         * partition
+         */
+        in_same_partition;
+    bool strong; /* the entries lie in other partitions and are always up to date */
+    bool unique; /* each value has at most one entity */
 };
 
 /*
- * Declare an index, and wait up to timeout_ms until it is built: TAVOLA_DEADLINE_EXCEEDED if it is not by then, and it goes on.
- * 0: do not wait. The index is there in either case. TAVOLA_ALREADY_EXISTS: there is one of the name.
+ * Declare an index, and wait up to timeout_ms until it is built; 0: do not wait. If the index is not built by
+ * then: TAVOLA_DEADLINE_EXCEEDED, and the build continues. TAVOLA_ALREADY_EXISTS: an index has this name.
  */
 TAVOLA_API enum tavola_code tavola_create_index(
     struct tavola *client, const struct tavola_index *index, int64_t timeout_ms, struct tavola_error *error);
 
-/* Wait until a long-running operation has ended: TAVOLA_OK if it is done; its own error if it failed; TAVOLA_CANCELLED. */
+/*
+ * Wait until a long-running operation has ended. TAVOLA_OK: it has succeeded; TAVOLA_CANCELLED: it was
+ * cancelled; otherwise its own error.
+ */
 TAVOLA_API enum tavola_code tavola_wait_operation(
     struct tavola *client, const char *operation_id, int64_t timeout_ms, struct tavola_error *error);
 
@@ -396,14 +462,20 @@ enum tavola_transaction_state {
     TAVOLA_TRANSACTION_DEAD = 6,
 };
 
-/* id: under one id a transaction happens once; NULL: the library makes one. tavola_transaction_free ends it. */
+/*
+ * Make a transaction; end it with tavola_transaction_free. Transactions with the same id take effect once. id
+ * NULL: the library makes an id.
+ */
 TAVOLA_API struct tavola_transaction *tavola_transaction_new(const char *id);
 TAVOLA_API void tavola_transaction_free(struct tavola_transaction *transaction);
 
-/* Borrowed as long as the transaction lives. */
+/* Borrowed until the transaction is ended. */
 TAVOLA_API const char *tavola_transaction_id(const struct tavola_transaction *transaction);
 
-/* Add a step. merge: keep the properties that are not given. if_match: the entity's ETag must be this one; NULL: any, or none. */
+/*
+ * Add a step. merge: keep the properties that are not given. if_match: the ETag that the entity must have;
+ * NULL: no condition.
+ */
 TAVOLA_API void tavola_transaction_put(struct tavola_transaction *transaction, const char *table,
     const struct tavola_entity *entity, bool merge, const char *if_match);
 TAVOLA_API void tavola_transaction_delete(
@@ -411,11 +483,14 @@ TAVOLA_API void tavola_transaction_delete(
 TAVOLA_API void tavola_transaction_move(struct tavola_transaction *transaction, const char *table,
     struct tavola_key key, const char *to_table, struct tavola_key to_key);
 
-/* Submit it: it is then carried out whatever happens to the caller. Submitting again under its id is harmless. */
+/*
+ * Submit the transaction. The service then carries it out even if the caller ends. Submitting it again with
+ * the same id is harmless.
+ */
 TAVOLA_API enum tavola_code tavola_transaction_submit(
     struct tavola *client, const struct tavola_transaction *transaction, struct tavola_error *error);
 
-/* Wait until a transaction has a final state, or the time is over: *out is the state at the end. */
+/* Wait until the transaction has a final state, or until the timeout. *out: the state at the end. */
 TAVOLA_API enum tavola_code tavola_transaction_wait(struct tavola *client, const char *id, int64_t timeout_ms,
     enum tavola_transaction_state *out, struct tavola_error *error);
 
@@ -424,35 +499,41 @@ TAVOLA_API enum tavola_code tavola_transaction_wait(struct tavola *client, const
 struct tavola_watch;
 
 struct tavola_watch_options {
-    const char *table;         /* it keeps a change feed (UpdateTable) */
-    const char *filter;        /* NULL: every entity */
-    const char *token;         /* of tavola_watch_token; NULL: from now on */
+    const char *table;         /* the table, which must keep a change feed (UpdateTable) */
+    const char *filter;        /* NULL: all entities */
+    const char *token;         /* of tavola_watch_token; NULL: only changes from now on */
     const char *const *select; /* as in tavola_read_options */
-    bool bookmarks;            /* messages without changes are told too: the token has moved on */
+    bool bookmarks;            /* give messages without changes too: the token has moved on */
 };
 
 struct tavola_change {
     const struct tavola_entity
-        *entity;            /* of a delete: its keys; NULL: a bookmark. Borrowed until the next step */
-    bool inserted, deleted; /* neither: updated */
+        /* for a deletion it has only its keys; NULL: a bookmark. Borrowed until the next step */
+        *entity;
+    bool inserted, deleted; /* both false: the entity was updated */
 };
 
-/* tavola_watch_free ends it, before the client. It connects at the first step. */
+/* Watch a table. The first step opens the stream. End the watch with tavola_watch_free, before the client. */
 TAVOLA_API struct tavola_watch *tavola_watch(
     struct tavola *client, const struct tavola_watch_options *options);
 
 /*
- * Wait for the next change. A break of the connection is mended: the watch goes on where it was, and the changes since the last
- * token may come again. false: tavola_watch_stop was called (TAVOLA_CANCELLED), or the watch cannot go on, such as
- * RESYNC_REQUIRED: then watch without a token and read the table.
+ * Wait for the next change. If the connection breaks, the watch opens it again; the changes since the last
+ * token may then be given again.
+ *
+ * false: tavola_watch_stop was called (TAVOLA_CANCELLED), or the watch cannot continue. After
+ * RESYNC_REQUIRED, watch without a token and read the table.
  */
 TAVOLA_API bool tavola_watch_next(
     struct tavola_watch *watch, struct tavola_change *out, struct tavola_error *error);
 
-/* Where to go on behind the changes that were given out, once their whole message was. Borrowed until the next step. */
+/*
+ * The position behind the changes that were given, as soon as all changes of a message were. Borrowed until
+ * the next step.
+ */
 TAVOLA_API const char *tavola_watch_token(const struct tavola_watch *watch);
 
-/* From any thread or signal handler's thread: tavola_watch_next returns soon. Not in a signal handler itself. */
+/* Let tavola_watch_next return soon. Any thread may call it; a signal handler must not. */
 TAVOLA_API void tavola_watch_stop(struct tavola_watch *watch);
 TAVOLA_API void tavola_watch_free(struct tavola_watch *watch);
 
@@ -460,49 +541,62 @@ TAVOLA_API void tavola_watch_free(struct tavola_watch *watch);
 
 struct tavola_import;
 
-/* An entity that was not imported. Runs in the thread that calls the import's functions. Borrowed for the call. */
+/*
+ * Called for an entity that was refused, in the thread that calls the import's functions. All arguments are
+ * borrowed for the call.
+ */
 typedef void tavola_rejected_fn(
     void *context, int64_t position, struct tavola_key key, const struct tavola_error *why);
 
 struct tavola_import_options {
     const char *table;
-    tavola_rejected_fn *rejected; /* NULL: rejections are only counted */
+    tavola_rejected_fn *rejected; /* NULL: refused entities are only counted */
     void *context;
 };
 
-/* Insert or replace any number of entities, the quickest way. tavola_import_free ends it, before the client. */
+/*
+ * Insert or replace any number of entities, in the quickest way. End the import with tavola_import_free,
+ * before the client.
+ */
 TAVOLA_API struct tavola_import *tavola_import(
     struct tavola *client, const struct tavola_import_options *options);
 
-/* Add an entity; it is copied, and sent with others. Waits while too many are under way. */
+/* Add an entity. It is copied, and sent together with others. Waits while too many are under way. */
 TAVOLA_API enum tavola_code tavola_import_add(
     struct tavola_import *import, const struct tavola_entity *entity, struct tavola_error *error);
 
-/* Send what is left and wait until everything is committed. */
+/* Send the remaining entities and wait until all are committed or refused. */
 TAVOLA_API enum tavola_code tavola_import_finish(struct tavola_import *import, struct tavola_error *error);
 
-/* Of the entities added so far: committed, refused, and settled, which is how many from the first one on are one or the other. */
+/*
+ * The numbers of entities that were committed and refused. settled: the number of entities, from the first
+ * one on without a gap, that were committed or refused.
+ */
 TAVOLA_API int64_t tavola_import_committed(const struct tavola_import *import);
 TAVOLA_API int64_t tavola_import_rejected(const struct tavola_import *import);
 TAVOLA_API int64_t tavola_import_settled(const struct tavola_import *import);
 
-/* Whether the import itself has failed; otherwise a failure of tavola_import_add is of its entity alone. */
+/* Whether the import itself has failed. If not, an error of tavola_import_add concerns only its entity. */
 TAVOLA_API bool tavola_import_has_ended(const struct tavola_import *import);
 TAVOLA_API void tavola_import_free(struct tavola_import *import);
 
 /* ---- any method ---- */
 
 /*
- * Call a unary method with its request as JSON by protobuf's mapping: tavola_call_json(client, "GetTable", "{\"name\": \"people\"}", ...).
- * method: "GetTable", "TableService.GetTable", "TableService/GetTable" or a whole path. Deadlines, repeats and request ids are those
- * of other calls. tavola_free releases *reply, which is JSON on one line.
+ * Call a unary method. Its request is JSON in protobuf's mapping: tavola_call_json(client, "GetTable",
+ * "{\"name\": \"people\"}", ...). method: "GetTable", "TableService.GetTable", "TableService/GetTable" or a
+ * whole path. Timeouts, attempts and request ids are those of other calls. *reply is JSON on one line;
+ * release it with tavola_free.
  *
- * TAVOLA_INVALID_ARGUMENT  also if there is no such method, or the JSON is no such request
+ * TAVOLA_INVALID_ARGUMENT  also if there is no such method, or the JSON does not fit its request
  */
 TAVOLA_API enum tavola_code tavola_call_json(
     struct tavola *client, const char *method, const char *request, char **reply, struct tavola_error *error);
 
-/* The same with protobuf bytes; method: a whole path, "/tavola.v1.TableService/GetTable". timeout_ms: 0: the client's. */
+/*
+ * Likewise with protobuf bytes. method: a whole path, "/tavola.v1.TableService/GetTable". timeout_ms 0: that
+ * of the client.
+ */
 struct tavola_call {
     const char *method;
     const void *request;
@@ -512,38 +606,42 @@ struct tavola_call {
 TAVOLA_API enum tavola_code tavola_call(struct tavola *client, const struct tavola_call *call, char **reply,
     size_t *reply_size, struct tavola_error *error);
 
-/* A method with many requests or many replies, as protobuf bytes. No repeats. timeout_ms: 0: none. tavola_stream_end ends it. */
+/*
+ * Open a method with several requests or replies, as protobuf bytes. The call is never repeated. timeout_ms
+ * 0: no timeout. End the stream with tavola_stream_end.
+ */
 struct tavola_stream;
 TAVOLA_API enum tavola_code tavola_stream_open(struct tavola *client, const char *method, int64_t timeout_ms,
     struct tavola_stream **out, struct tavola_error *error);
 
-/* false: the stream has ended; tavola_stream_end says why. */
+/* false: the stream has ended; tavola_stream_end returns its status. */
 TAVOLA_API bool tavola_stream_send(struct tavola_stream *stream, const void *request, size_t size);
 TAVOLA_API void tavola_stream_half_close(struct tavola_stream *stream);
 
-/* The next reply, borrowed until the next step. false: there are no more. */
+/* The next reply, borrowed until the next step. false: there is no further reply. */
 TAVOLA_API bool tavola_stream_receive(struct tavola_stream *stream, const void **reply, size_t *size);
 
-/* From any thread: the other functions return soon. */
+/* Cancel the stream: its other functions return soon. Any thread may call it. */
 TAVOLA_API void tavola_stream_cancel(struct tavola_stream *stream);
 
-/* The end of the stream: TAVOLA_OK if the server ended it so. A stream that has not ended is cancelled. Frees it. */
+/* End the stream and free it. Returns the status; a stream that has not ended is cancelled. */
 TAVOLA_API enum tavola_code tavola_stream_end(struct tavola_stream *stream, struct tavola_error *error);
 
 /* ---- asynchronous calls ---- */
 
-/* The end of an asynchronous call. Borrowed for the callback. */
+/* How an asynchronous call has ended. Borrowed for the callback. */
 struct tavola_answer {
     struct tavola_error error;            /* code TAVOLA_OK: the call has succeeded */
-    const struct tavola_entity *entity;   /* of tavola_get_async */
-    const struct tavola_written *written; /* of tavola_write_async */
-    const void *reply;                    /* of tavola_call_async */
+    const struct tavola_entity *entity;   /* set by tavola_get_async */
+    const struct tavola_written *written; /* set by tavola_write_async */
+    const void *reply;                    /* set by tavola_call_async */
     size_t reply_size;
 };
 
 /*
- * Runs once for each asynchronous call, in a thread of the library, or, if the client's option dispatches is set, in
- * tavola_dispatch. It may make asynchronous calls; in the library's thread it must not block.
+ * Called once for each asynchronous call: in a thread of the library or, if the client's option `dispatches`
+ * is set, in tavola_dispatch. The callback may make asynchronous calls. In the library's thread it must not
+ * block.
  */
 typedef void tavola_done_fn(void *context, const struct tavola_answer *answer);
 
@@ -552,7 +650,10 @@ struct tavola_done {
     void *context;
 };
 
-/* Start calls that end with their callback; what they are given is copied. Repeats and request ids are those of other calls. */
+/*
+ * Start calls that end with their callback. The arguments are copied. Attempts and request ids are those of
+ * other calls.
+ */
 TAVOLA_API void tavola_get_async(struct tavola *client, const char *table, struct tavola_key key,
     const struct tavola_read_options *options, struct tavola_done done);
 TAVOLA_API void tavola_write_async(struct tavola *client, const char *table, enum tavola_action action,
@@ -561,38 +662,47 @@ TAVOLA_API void tavola_call_async(
     struct tavola *client, const struct tavola_call *call, struct tavola_done done);
 
 /*
- * For a program with an event loop of its own, with the option dispatches: a descriptor that is readable (poll, epoll) while callbacks
- * wait, and the function that runs them. It may be readable when none waits any more. The descriptor is the library's: do not read or close it. tavola_dispatch never blocks, and
- * returns how many callbacks have run. -1: the option is not set.
+ * For a program with its own event loop, if the option `dispatches` is set. tavola_descriptor returns a
+ * descriptor that is readable (poll, epoll) while callbacks wait; it may be readable when none waits any
+ * more. The descriptor belongs to the library: do not read or close it. tavola_dispatch runs the waiting
+ * callbacks, never blocks, and returns their number. -1: the option is not set.
  */
 TAVOLA_API int tavola_descriptor(struct tavola *client);
 TAVOLA_API int tavola_dispatch(struct tavola *client);
 
-/* Wait until no asynchronous call is open and, with dispatches, until all callbacks have run, in this thread. Not in a callback. */
+/*
+ * Wait until no asynchronous call is open and all callbacks have run; if `dispatches` is set, they run in
+ * this thread. Do not call it in a callback.
+ */
 TAVOLA_API void tavola_drain(struct tavola *client);
 
 /* ---- credentials, made locally ---- */
 
-/* docs/signatures.md has the format, docs/security.md the meaning. Zeroed: not set. */
+/*
+ * A credential that is made without a call. docs/signatures.md has the format, docs/security.md the meaning.
+ * Zero and NULL: not set.
+ */
 struct tavola_signature {
     const char *account;
-    const char *account_key; /* "tvk1....": never sent */
+    const char *account_key; /* "tvk1...."; it is never sent */
     int64_t issued_ms;       /* since 1970; 0: now */
     int64_t start_ms, expiry_ms;
 
     const char
-        *table; /* NULL: a token for the whole account, of which only the expiry is set, within 24 hours */
-    const char *permissions; /* letters of "raudit" in this order */
-    const char *policy;      /* the id of a stored access policy */
+        /* NULL: make a token for the whole account, for which only the expiry may be set, within 24 hours */
+        *table;
+    const char *permissions; /* letters of "raudit", in this order */
+    const char *policy;      /* id of a stored access policy */
     const char *source;      /* "192.0.2.7", "192.0.2.0-192.0.2.255" */
     bool tls_only;
     const char *start_partition, *start_row, *end_partition, *end_row;
 };
 
 /*
- * Sign a token or a shared access signature. tavola_free releases *out. No call is made.
+ * Sign a token or a shared access signature; release *out with tavola_free.
  *
- * TAVOLA_INVALID_ARGUMENT  no server would accept it, or it does not mean what it seems to; the message names the field
+ * TAVOLA_INVALID_ARGUMENT  no server would accept the credential, or it would not mean what it seems to; the message
+ *                          names the field
  */
 TAVOLA_API enum tavola_code tavola_sign(
     const struct tavola_signature *signature, char **out, struct tavola_error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token_source.c - see the header. A token says itself when it ends; it is renewed when a tenth of its life is left.
+ * token_source.c - see the header. A token contains the time of its end. It is renewed when a tenth of its
+ * life is left.
  */
 #include "client/lib/token_source.h"
 
@@ -48,7 +49,7 @@ void token_source_cleanup(struct token_source *source)
     pthread_mutex_destroy(&source->lock);
 }
 
-/* When a token that begins to be used now is to be renewed. */
+/* When to renew a token that is used from now on. */
 static int64_t renewal_of(const char *token)
 {
     struct credential credential;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transaction.c - transactions across partitions and tables: written step by step, submitted, waited for.
+ * transaction.c - transactions across partitions and tables: steps are added, the transaction is submitted
+ * and waited for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,9 @@ enum { STEPS_FIELD = 2, US_PER_MS = 1000, MAX_WAIT_MS = 30000 };
 struct tavola_transaction {
     struct arena arena;
     struct str id;
-    struct buf steps; /* the field of SubmitTransactionRequest, as often as there are steps */
+    struct buf steps; /* the serialized field `steps` of SubmitTransactionRequest, once per step */
     size_t count;
-    struct tavola_error mistake; /* of the first step that cannot be sent; code TAVOLA_OK: none */
+    struct tavola_error mistake; /* error of the first step that cannot be sent; code TAVOLA_OK: none */
 };
 
 struct tavola_transaction *tavola_transaction_new(const char *id)
@@ -89,7 +90,7 @@ void tavola_transaction_put(struct tavola_transaction *transaction, const char *
     }
     step.action_case =
         merge ? TAVOLA__V1__STEP__ACTION_INSERT_OR_MERGE : TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE;
-    step.insert_or_replace = &put; /* the same member of the union as insert_or_merge */
+    step.insert_or_replace = &put; /* the same member of the union for insert_or_merge */
     add_step(transaction, &step, if_match);
 }
 
@@ -144,7 +145,7 @@ enum tavola_code tavola_transaction_submit(
     return error->code;
 }
 
-/* One WaitTransaction, which answers with the state at its end. */
+/* Call WaitTransaction once. It answers with the state at its end. */
 static enum tavola_code wait_once(struct tavola *client, const char *id, int64_t timeout_ms,
     enum tavola_transaction_state *out, struct tavola_error *error)
 {

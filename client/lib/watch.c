@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.c - the changes of a table, one by one, for as long as the caller wants.
+ * watch.c - gives the changes of a table one by one, without an end.
  */
 #include <stdlib.h>
 
@@ -15,13 +15,14 @@
 enum { TOKEN_FIELD = 3 };
 
 struct tavola_watch {
-    struct buf request; /* without a token */
+    struct buf request; /* the request without a token */
     struct resumed_stream stream;
-    struct arena arena; /* of the message */
+    struct arena arena; /* allocates the message */
     const Tavola__V1__WatchEntitiesResponse *message;
-    size_t next;       /* in the message */
-    struct buf token;  /* behind what was given out, with a NUL; empty: there is none yet */
-    struct buf resume; /* behind the message, with a NUL: where the stream goes on after a break */
+    size_t next;      /* position in the message */
+    struct buf token; /* token behind the changes that the caller has got, with a NUL; empty: none yet */
+    /* token behind the present message, with a NUL: the stream continues there after an interruption */
+    struct buf resume;
     struct tavola_entity *entity;
     bool tells_bookmarks;
 };
@@ -88,7 +89,7 @@ void tavola_watch_stop(struct tavola_watch *watch)
     resumed_stream_stop(&watch->stream);
 }
 
-/* The next message. All changes of the one before have been given out, and the caller comes back for more. */
+/* Receive the next message. The caller has got all changes of the previous one, and asks for more. */
 static bool receive_message(struct tavola_watch *watch, struct tavola_error *error)
 {
     struct str bytes;

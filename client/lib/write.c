@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write.c - single writes and batches. The six methods have requests of one form: table 1, entity or key 2, request_id 3,
- * precondition 4; their replies are one form too.
+ * write.c - single writes and batches. The requests of the six methods have the same form: table 1, entity or
+ * key 2, request_id 3, precondition 4; their replies have one form too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +19,11 @@
 
 enum request_field { FIELD_TABLE = 1, FIELD_ENTITY = 2, FIELD_REQUEST_ID = 3, FIELD_PRECONDITION = 4 };
 
-/* By enum tavola_action. */
+/* In the order of enum tavola_action. */
 static const struct action_form {
     const char *path;
     bool needs_condition;
-    uint32_t batch_field; /* of BatchOperation */
+    uint32_t batch_field; /* number of the action's field in BatchOperation */
 } forms[] = {
     [TAVOLA_INSERT] = { SERVICE "InsertEntity", false, 1 },
     [TAVOLA_REPLACE] = { SERVICE "ReplaceEntity", true, 2 },
@@ -51,7 +51,7 @@ static enum tavola_code write_subject(struct buf *out, uint32_t field, enum tavo
     return error->code;
 }
 
-/* Nothing is written where the action needs no precondition and none is given. */
+/* Write the precondition; nothing if the action needs none and none is given. */
 static void write_precondition(struct buf *out, uint32_t field, const struct action_form *form,
     const char *if_match, const char *condition)
 {
@@ -66,7 +66,7 @@ static void write_precondition(struct buf *out, uint32_t field, const struct act
     codec_pack(out, field, &precondition.base);
 }
 
-/* An insert or upsert has no field for a condition: it would be lost. */
+/* Refuse a condition of an insert or upsert: their requests have no field for it, so it would be lost. */
 static enum tavola_code check_options(
     enum tavola_action action, const struct tavola_write_options *options, struct tavola_error *error)
 {
@@ -200,9 +200,9 @@ void tavola_write_async(struct tavola *client, const char *table, enum tavola_ac
 struct tavola_batch {
     struct arena arena;
     struct str table;
-    struct buf operations; /* the field of ExecuteBatchRequest, as often as there are writes */
+    struct buf operations; /* the serialized field `operations` of ExecuteBatchRequest, once per write */
     size_t count;
-    struct tavola_error mistake; /* of the first write that cannot be sent; code TAVOLA_OK: none */
+    struct tavola_error mistake; /* error of the first write that cannot be sent; code TAVOLA_OK: none */
 };
 
 struct tavola_batch *tavola_batch_new(const char *table)
