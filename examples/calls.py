@@ -22,6 +22,7 @@ API = pathlib.Path(__file__).resolve().parent.parent / "api"
 FILES = [str(path.relative_to(API)) for path in sorted(API.rglob("*.proto"))]
 STUBS = tempfile.TemporaryDirectory()
 subprocess.run(["protoc", f"-I{API}", f"--python_out={STUBS.name}", *FILES], check=True)
+pathlib.Path(STUBS.name, "tavola/__init__.py").touch()  # goes before an installed package of the name
 sys.path.insert(0, STUBS.name)
 
 

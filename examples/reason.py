@@ -20,6 +20,7 @@ API = pathlib.Path(__file__).resolve().parent.parent / "api"
 STUBS = tempfile.TemporaryDirectory()
 FILES = [str(path.relative_to(API)) for path in sorted(API.rglob("*.proto"))]
 subprocess.run(["protoc", f"-I{API}", f"--python_out={STUBS.name}", *FILES], check=True)
+pathlib.Path(STUBS.name, "tavola/__init__.py").touch()  # goes before an installed package of the name
 sys.path.insert(0, STUBS.name)
 tables = importlib.import_module("tavola.v1.table_service_pb2")
 status_pb, details_pb = (importlib.import_module(f"google.rpc.{name}_pb2") for name in ("status", "error_details"))

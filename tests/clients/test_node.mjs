@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import * as tavola from "tavola";
@@ -79,6 +80,93 @@ describe("keys", () => {
     for await (const { RowKey } of keys.merged([query("adf"), query(""), query("bc\u{ff5e}"), query(["\u{1f600}"])]))
       found.push(RowKey);
     assert.equal(found.join(""), "abcdf\u{ff5e}\u{1f600}");
+  });
+});
+
+describe("encryption", () => {
+  const vectors = JSON.parse(readFileSync(`${TEST_SOURCE}/tests/vectors/encryption.json`, "utf8"));
+  const { DecryptionError, Encryption, KeyCommand, KeyRing } = tavola;
+  const native = { int64: BigInt, datetime: (text) => new Date(text), guid: (text) => new tavola.Guid(text), binary: (text) => Buffer.from(text, "hex"),
+    double: (number) => (Number.isInteger(number) ? new tavola.Double(number) : number) };
+  const valueOf = ({ type, value }) => native[type]?.(value) ?? value;
+  const ring = (text = vectors.keys) => {
+    const path = `${mkdtempSync(`${tmpdir()}/keys`)}/ring`;
+    writeFileSync(path, text);
+    try {
+      return KeyRing.fromFile(path);
+    } finally {
+      rmSync(path.replace(/\/ring$/, ""), { recursive: true });
+    }
+  };
+  const newRing = (...ids) => new KeyRing(ids.map((id) => [id, Buffer.from(id.padEnd(32, "."))]));
+  const encryption = new Encryption(ring(), vectors.account, {}, { blind: { people: {} }, blindKey: Buffer.from(vectors.blind_key, "base64") });
+
+  test("values of every client are read", () => {
+    assert.deepEqual([...new Set(vectors.values.map((vector) => vector.made_by))], ["python", "node"]);
+    for (const vector of vectors.values)
+      assert.deepEqual(encryption.open(Buffer.from(vector.stored, "base64"), ...vector.where), valueOf(vector), JSON.stringify(vector));
+  });
+
+  test("digests", () => {
+    for (const vector of vectors.digests)
+      assert.equal(encryption.blind(vector.table, vector.property, valueOf(vector)), vector.digest, JSON.stringify(vector));
+  });
+
+  test("a value opens only where it was written, whole and unchanged", () => {
+    const where = ["people", "sales", "0001", "Email"], stored = encryption.seal("ada@sales.example", ...where);
+    assert.equal(encryption.open(stored, "PEOPLE", ...where.slice(1)), "ada@sales.example");
+    for (let place = 0; place < 4; place++)
+      assert.throws(() => encryption.open(stored, ...where.map((part, at) => (at === place ? `${part}x` : part))), DecryptionError);
+    assert.throws(() => new Encryption(ring(), "other", {}).open(stored, ...where), DecryptionError);
+    for (let at = 0; at < stored.length; at++) {
+      const changed = Buffer.from(stored);
+      changed[at] ^= 1;
+      assert.throws(() => encryption.open(changed, ...where), DecryptionError);
+      assert.throws(() => encryption.open(stored.subarray(0, at), ...where), DecryptionError);
+    }
+    const lost = new Encryption(newRing("lost"), "acme", {}).seal(1, "t", "p", "r", "N");
+    assert.throws(() => encryption.open(lost, "t", "p", "r", "N"), /encrypted with key lost, which is not there/);
+  });
+
+  test("wrong key files are refused by line", () => {
+    for (const [text, why] of [["a\n", /line 1: not a key id/], ["# c\n\na !!\n", /line 3/], ["a QUJD\n", /key a has 3 bytes/], ["", /needs a key/]])
+      assert.throws(() => ring(text), why);
+  });
+
+  test("a program wraps content keys", () => {
+    const program = "const [how, id] = process.argv.slice(1); let text = ''; process.stdin.on('data', (part) => { text += part; })" +
+      ".on('end', () => { if (how === 'unwrap' && id !== 'hsm7') process.exit(3);" +
+      "console.log(...(how === 'wrap' ? ['hsm7'] : []), Buffer.from(text, 'base64').reverse().toString('base64')); })";
+    const command = new KeyCommand(process.execPath, ["-e", program]);
+    const stored = new Encryption(command, "acme", {}).seal("x", "t", "p", "r", "N");
+    assert.equal(new Encryption(command, "acme", {}).open(stored, "t", "p", "r", "N"), "x");
+  });
+
+  test("a table of the service, and its rotation", async () => {
+    await newTable();
+    const { name } = table, stored = table;
+    const options = { blind: { [name]: { Email: "EmailDigest" } }, blindKey: Buffer.alloc(32, 98) };
+    const first = new Encryption(newRing("k1"), "default", { [name]: ["Email", "Salary"] }, options);
+    const people = first.table(client, name);
+    for (let number = 0; number < 5; number++)
+      await people.upsert({ ...person("sales", String(number)), Email: `${number}@sales.example`, Salary: new tavola.Double(5), Ratio: new tavola.Double(7) });
+    assert((await stored.get("sales", "1")).Email instanceof Uint8Array);
+    await people.merge({ ...person("sales", "1"), Salary: 6 });
+    const found = await people.get("sales", "1");
+    assert.deepEqual([found.Email, found.Salary, found.EmailDigest], ["1@sales.example", 6, undefined]);
+
+    const { EmailDigest } = await stored.get("sales", "1");
+    assert.equal(EmailDigest, first.blind(name, "Email", "1@sales.example"));
+
+    const later = new Encryption(newRing("k2", "k1"), "default", { [name]: ["Email", "Salary"] }, options);
+    const rewritten = async () => (await take(10, later.rotate(client, name))).reduce((sum, page) => sum + page.rewritten, 0);
+    assert.equal(await rewritten(), 5);
+    assert.equal(await rewritten(), 0);
+    const onlyNew = new Encryption(newRing("k2"), "default", { [name]: ["Email", "Salary"] }, options).table(client, name);
+    assert.deepEqual((await take(9, onlyNew.query())).map((one) => one.Email), [0, 1, 2, 3, 4].map((number) => `${number}@sales.example`));
+    const reply = await client.send("EntityService/GetEntity", { table: name, key: { partitionKey: "sales", rowKey: "0" } });
+    assert.equal(reply.entity.properties.Ratio.kind, "doubleValue");
+    assert.equal((await onlyNew.get("sales", "0")).Salary.constructor, tavola.Double);
   });
 });
 

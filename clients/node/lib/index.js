@@ -10,6 +10,7 @@ export { Account } from "./credentials.js";
 export * from "./errors.js";
 export { Double, Guid, odata } from "./values.js";
 export { Batch, Pages, Table, Watch } from "./table.js";
+export { DecryptionError, Encryption, KeyCommand, KeyRing } from "./encryption.js";
 export * as keys from "./keys.js";
 export { Index, Operation, Transaction };
 
