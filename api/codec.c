@@ -11,15 +11,16 @@
 #include "domain/ticks.h"
 
 /*
- * What a message may become in memory: a message of elements of two bytes each would grow to fifty times its size, and
- * reading it would take longer than refusing it. One of small properties grows to about twelve times.
+ * How far a message may grow in memory. A message of two-byte elements would grow to fifty times its size,
+ * and reading it would take longer than refusing it. A message of small properties grows to about twelve
+ * times its size.
  */
 enum { MAX_GROWTH = 2, MIN_ROOM = 8 * 1024 * 1024 };
 
 struct unpack_room {
     struct arena *arena;
-    size_t bytes;  /* left */
-    bool is_short; /* more was asked for */
+    size_t bytes;  /* bytes that are left */
+    bool is_short; /* more bytes were asked for than are left */
 };
 
 static void *unpack_alloc(void *context, size_t bytes)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec.h - what all codecs share: messages in and out, borrowed strings, times, refusals.
+ * codec.h - functions that all codecs share: reading and writing messages, borrowed strings, times, refusals.
  *
  * The files api/codec_*.c are the only translators between generated messages and domain types. The domain's
- * constructors check the rules; a codec adds only what the API itself demands: which fields are required, and which
- * fields are not supported yet and are refused by name. Field paths in messages are those of the request, e.g.
- * "query.filter".
+ * constructors check the rules; a codec adds only what the API itself demands: which fields are required, and
+ * which fields are not supported yet and are refused by name. Field paths in messages are those of the
+ * request, e.g. "query.filter".
  */
 #ifndef API_CODEC_H
 #define API_CODEC_H
@@ -47,26 +47,37 @@ MUST_USE enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct
 /* Append a message to out: as the field `field` of the message in out, or, if field is 0, without tag and length. */
 void codec_pack(struct buf *out, uint32_t field, const ProtobufCMessage *message);
 
-/* STATUS_UNIMPLEMENTED NOT_IMPLEMENTED, naming the field. */
+/*
+ * Refuse a field that is not supported yet: STATUS_UNIMPLEMENTED, NOT_IMPLEMENTED; the message names the
+ * field.
+ */
 enum status codec_not_implemented(struct error *err, const char *field);
 
-/* STATUS_INVALID INVALID_INPUT: the required field is missing. what: the words that say what the field holds. */
+/*
+ * Refuse a request without a required field: STATUS_INVALID, INVALID_INPUT. what: words that say what the
+ * field holds.
+ */
 enum status codec_missing(struct error *err, const char *field, const char *what);
 
-/* A request_id, empty when there is none. STATUS_INVALID INVALID_INPUT: too long, or not printable ASCII. */
+/*
+ * Decode a request_id, which may be empty. STATUS_INVALID: INVALID_INPUT, too long, or not printable ASCII.
+ */
 MUST_USE enum status codec_request_id_decode(
     ProtobufCBinaryData request_id, struct str *out, struct error *err);
 
-/* A time in ticks as a message. NULL if it is 0, which means that there is no time. */
+/* Make the message of a time in ticks. 0 means no time, and gives NULL. */
 Google__Protobuf__Timestamp *codec_timestamp(int64_t ticks, struct arena *arena);
 
-/* A duration in microseconds as a message. NULL if it is below 0, which means that it is not known. */
+/* Make the message of a duration in microseconds. A negative duration is not known, and gives NULL. */
 Google__Protobuf__Duration *codec_duration(int64_t us, struct arena *arena);
 
-/* Append a time in ticks as the field `field` of the message in out; nothing if it is 0. */
+/* Append a time in ticks as the field `field` of the message in out; 0 appends nothing. */
 void codec_write_timestamp(struct buf *out, uint32_t field, int64_t ticks);
 
-/* Text for a string field. If the bytes are not UTF-8, each byte above ASCII becomes a question mark. */
+/*
+ * Make text valid for a string field: if the bytes are not UTF-8, each byte above ASCII becomes a question
+ * mark.
+ */
 struct str codec_text(struct str text, struct arena *arena);
 
 #endif

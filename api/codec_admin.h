@@ -30,7 +30,7 @@ Tavola__V1__CauseCount *codec_admin_cause_message(const struct cause_view *cause
 Tavola__V1__RedriveDifference *codec_admin_difference_message(
     int64_t dead_letter_id, const struct dead_letter_difference *difference, struct arena *arena);
 
-/* Decode whose records are asked for, and of when. OUT_OF_RANGE_INPUT names the field. */
+/* Decode which records are asked for: of an account, and of a period. OUT_OF_RANGE_INPUT names the field. */
 MUST_USE enum status codec_admin_audit_decode(
     const Tavola__V1__ListAuditRecordsRequest *request, struct operation_audit *out, struct error *err);
 

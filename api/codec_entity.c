@@ -27,8 +27,8 @@ struct entity_head {
 };
 
 /*
- * Put the part of the entity or key that a rule has refused into the error's field path. The rule has named the
- * property.
+ * Prefix the error's field path with the part of the entity or key that a rule has refused. The rule has
+ * named the property already.
  */
 static enum status in_part(struct error *err, const char *field)
 {
@@ -143,7 +143,10 @@ static size_t time_bytes(int64_t ticks)
     return bytes;
 }
 
-/* Set the fields of the entity that are not in its stored form. key: the digest of its key for the ETag. */
+/*
+ * Set the fields of the entity that are not in its stored form. key: the digest of the entity's key, for the
+ * ETag.
+ */
 static void head_init(struct entity_head *head, const struct entity *entity, uint32_t key)
 {
     struct etag etag = entity->etag;

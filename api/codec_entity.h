@@ -32,13 +32,13 @@ size_t codec_entity_bytes(const struct entity *entity);
 /* Append the entity as field `field` (below 16) of the message in out. */
 void codec_entity_write(struct buf *out, uint32_t field, const struct entity *entity);
 
-/* Append the key as the field `field` (below 16) of the message in out. */
+/* Append the key as field `field` (below 16) of the message in out. */
 void codec_entity_key_write(struct buf *out, uint32_t field, const struct entity_key *key);
 size_t codec_entity_key_bytes(const struct entity_key *key);
 
 Tavola__V1__EntityKey *codec_entity_key_message(const struct entity_key *key, struct arena *arena);
 
-/* An entity in the form in which the caller sent it: a transaction shows its steps in this form. */
+/* An entity in the form in which the caller sent it, as the steps of a transaction are returned. */
 Tavola__V1__Entity *codec_entity_message(
     const struct entity_key *key, struct property_list properties, int64_t expires, struct arena *arena);
 

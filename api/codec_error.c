@@ -44,7 +44,7 @@ int codec_error_status_code(enum status status)
     return codes[status];
 }
 
-/* The reason of an error that has a status only, because a layer below the domain has made it. */
+/* The reason of an error that has only a status, because a layer below the domain has made it. */
 static enum reason usual_reason(enum status status)
 {
     switch (status) {
@@ -151,14 +151,14 @@ static bool worth_repeating(const struct error *err)
     return err->status == STATUS_UNAVAILABLE || err->status == STATUS_MAYBE_DONE;
 }
 
-/* Whether a part of the request is what the error is about. */
+/* Whether the status is about a part of the request. */
 static bool is_of_the_request(enum status status)
 {
     return status == STATUS_INVALID || status == STATUS_OUT_OF_RANGE || status == STATUS_UNIMPLEMENTED ||
            status == STATUS_PRECONDITION;
 }
 
-/* The BadRequest detail: the path of the wrong field of the request, for clients that show errors beside fields. */
+/* Append the BadRequest detail: the path of the refused field, for clients that show errors beside fields. */
 static void add_violation(
     const struct error *err, size_t max_value, struct arena *arena, Google__Protobuf__Any *out)
 {
@@ -173,7 +173,7 @@ static void add_violation(
     pack_any(out, &bad.base, arena);
 }
 
-/* entity: an Entity message, or empty. */
+/* Encode a google.rpc.Status. entity: an Entity message, or empty. */
 static struct str status_encode(
     const struct error *err, struct str message, struct str entity, size_t max_value, struct arena *arena)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec_error.h - errors as callers see them: canonical codes, Error messages inside replies, and
+ * codec_error.h - errors in the form that callers get: gRPC codes, Error messages inside replies, and
  * google.rpc.Status for trailers.
  */
 #ifndef API_CODEC_ERROR_H
@@ -10,7 +10,7 @@
 #include "domain/entities/entity.h"
 #include "tavola/v1/entity.pb-c.h"
 
-/* The canonical code (google.rpc.Code, 0..16) of a status. */
+/* The gRPC code (google.rpc.Code, 0..16) of a status. */
 int codec_error_status_code(enum status status);
 
 /* The name of the error's reason. An error without a reason gets a general one by its status. */

@@ -36,7 +36,10 @@ static enum status token_decode_at(const struct token_key *key, ProtobufCBinaryD
         "freshness.at_least[%zu] is not a consistency token of this service, or was changed", at);
 }
 
-/* Empty, as of a write that left nothing open, or the same text as one before it. */
+/*
+ * Whether the token adds nothing: it is empty, since the write left nothing open, or equal to an earlier
+ * token.
+ */
 static bool token_says_nothing_new(const Tavola__V1__Freshness *message, size_t at)
 {
     struct str text = codec_str(message->at_least[at]);
@@ -47,7 +50,7 @@ static bool token_says_nothing_new(const Tavola__V1__Freshness *message, size_t 
     return text.len == 0;
 }
 
-/* The bound is looked at after each token: those behind it are not even decoded. */
+/* The bound is checked after each token, so tokens behind it are not decoded. */
 static enum status tokens_decode(const Tavola__V1__Freshness *message, const struct token_key *key,
     struct arena *arena, struct freshness *out, struct error *err)
 {

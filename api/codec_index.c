@@ -35,7 +35,7 @@ static enum status refuse_field(struct error *err, const char *field, const char
 
 /* ---- the parts of keys ---- */
 
-/* A literal is written into keys unescaped, so it must be a valid key itself. */
+/* Check a literal. It is written into keys unescaped, so it must be a valid key itself. */
 static enum status literal_check(struct str text, const char *key, struct error *err)
 {
     struct entity_key ignored;
@@ -94,7 +94,10 @@ static enum status part_source_decode(
     return reason_set(err, REASON_INVALID_INPUT, "%s: each part is a literal or a property", key);
 }
 
-/* Texts have no width and cannot be inverted, and a literal is always the same. */
+/*
+ * Refuse fold_case beside a width, inverted or a literal: text has neither width nor inversion, and a literal
+ * is constant.
+ */
 static enum status fold_case_decode(
     const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
 {
@@ -214,7 +217,7 @@ static enum status check_honoured(const Tavola__V1__Index *message, struct error
         "index.consistency", err);
 }
 
-/* Entries in the partition of their entity are always written with it. */
+/* Check the consistency: an entry in the partition of its entity is always written with the entity. */
 static enum status index_consistency_decode(
     const Tavola__V1__Index *message, struct index *out, struct error *err)
 {
@@ -240,7 +243,7 @@ static bool has_property(const struct key_parts *key)
     return false;
 }
 
-/* The partition key of the entries is the one of their entity, as it is. */
+/* Check that the partition key of the entries is the unchanged partition key of their entity. */
 static enum status same_partition_check(const struct key_parts *key, struct error *err)
 {
     const struct key_part *part = &key->parts[0];
@@ -295,7 +298,7 @@ static enum status filter_decode(
             out->filter_text.len, LIMIT_INDEX_FILTER_BYTES);
     if (filter_compile(out->filter_text, arena, &out->filter, err) != STATUS_OK)
         return error_in_field(err, "index.filter");
-    if (!out->filter) /* nothing but spaces */
+    if (!out->filter) /* the filter has only spaces */
         out->filter_text = STR_EMPTY;
     return STATUS_OK;
 }

@@ -17,7 +17,7 @@
 MUST_USE enum status codec_index_decode(
     const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err);
 
-/* INVALID_INPUT: neither STRONG nor EVENTUAL. */
+/* Decode the new consistency. INVALID_INPUT: it is neither STRONG nor EVENTUAL. */
 MUST_USE enum status codec_index_update_decode(
     const Tavola__V1__UpdateIndexRequest *message, enum index_consistency *out, struct error *err);
 
@@ -28,7 +28,9 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
 Tavola__V1__Lag *codec_index_lag_message(const struct lag *lag, struct arena *arena);
 
 /* Decode a look-up without its page and its freshness. */
-/* Values of the parts of an index, and the range of the next one; absent: there is none. */
+/*
+ * Decode values of the parts of an index, and the range of the part behind them; range NULL: there is none.
+ */
 MUST_USE enum status codec_index_equals_decode(Tavola__V1__Value *const *equals, size_t count,
     struct arena *arena, struct operation_lookup *out, struct error *err);
 MUST_USE enum status codec_index_range_decode(const Tavola__V1__ValueRange *message, const char *field,

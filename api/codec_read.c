@@ -23,7 +23,7 @@ enum {
     BATCH_GET_ERROR = 2,
 };
 
-/* Whether the name is a valid property name, or that of a field that every entity has. */
+/* Whether the name is a valid property name, or the name of a field that every entity has. */
 static bool can_be_selected(struct str name)
 {
     static const char *const always[] = { "PartitionKey", "RowKey", "Timestamp" };

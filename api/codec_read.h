@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_read.h - what all reads share: options, page sizes, entities up to the size of a reply, statistics. */
+/*
+ * codec_read.h - functions that all reads share: options, page sizes, entities up to the size of a reply,
+ * statistics.
+ */
 #ifndef API_CODEC_READ_H
 #define API_CODEC_READ_H
 
@@ -7,18 +10,18 @@
 #include "domain/operations/operation.h"
 #include "tavola/v1/entity_service.pb-c.h"
 
-/* The properties that the caller wants; all if count is 0. */
+/* The properties that the caller asks for; count 0: all. */
 struct selection {
     struct str *names;
     size_t count;
 };
 
-/* options may be NULL. */
+/* Decode the selected properties. options may be NULL. */
 MUST_USE enum status codec_read_selection_decode(
     const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err);
 
 /*
- * Decode the transaction for whose end the read waits; empty if there is none. options may be NULL.
+ * Decode the id of the transaction that the read waits for; empty if there is none. options may be NULL.
  * TRANSACTION_NOT_FOUND: no transaction can have the id.
  */
 MUST_USE enum status codec_read_wait_decode(
@@ -43,7 +46,7 @@ MUST_USE enum status codec_read_keys_decode(Tavola__V1__EntityKey *const *keys, 
 struct entity codec_read_select(
     const struct entity *entity, const struct selection *selection, struct arena *arena);
 
-/* How much of a list of entities a reply holds. */
+/* Which part of a list of entities a reply holds. */
 struct written {
     size_t count;
     int64_t property_bytes;
@@ -56,7 +59,7 @@ struct written {
 struct written codec_read_entities_write(struct buf *out, uint32_t field, const struct entity *entities,
     size_t count, const struct selection *selection, struct arena *arena);
 
-/* A sink that does the same, so that entities are written into the reply while they are read. */
+/* A sink with the same rules, so that entities are written into the reply while they are read. */
 struct entity_writer {
     struct entity_sink sink;
     struct buf *out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec_report.h - verifying and repairing indexes, and the reports.
+ * codec_report.h - requests to verify and repair indexes, and reports.
  */
 #ifndef API_CODEC_REPORT_H
 #define API_CODEC_REPORT_H
@@ -9,7 +9,7 @@
 #include "domain/operations/operation.h"
 #include "tavola/v1/index_service.pb-c.h"
 
-/* What is to be looked at; range, keys and the report exclude each other. */
+/* Decode what is to be verified. A range, keys and a report exclude each other. */
 MUST_USE enum status codec_report_verify_decode(const Tavola__V1__VerifyIndexRequest *request,
     struct arena *arena, struct operation_verify *out, struct error *err);
 MUST_USE enum status codec_report_repair_decode(const Tavola__V1__RepairIndexRequest *request,

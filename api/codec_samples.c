@@ -45,7 +45,10 @@ enum status codec_samples_request_decode(
     return STATUS_OK;
 }
 
-/* At least one second, so that a load that has just begun is not blown up. */
+/*
+ * The rate of a count. The span counts as one second at least, so that a load that has just begun is not
+ * exaggerated.
+ */
 static double per_second(int64_t count, int64_t span_us)
 {
     return (double)count * US_PER_SECOND / (double)(span_us > US_PER_SECOND ? span_us : US_PER_SECOND);

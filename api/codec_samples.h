@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec_samples.h - what was sampled of the accesses to tables, as messages.
+ * codec_samples.h - hot partitions as messages.
  */
 #ifndef API_CODEC_SAMPLES_H
 #define API_CODEC_SAMPLES_H
@@ -9,7 +9,7 @@
 #include "domain/operations/operation.h"
 #include "tavola/v1/admin_service.pb-c.h"
 
-/* Decode what a list of hot partitions is about. INVALID_INPUT names the field. The texts borrow the request. */
+/* Decode which partitions are asked for. INVALID_INPUT names the field. The texts borrow the request. */
 MUST_USE enum status codec_samples_request_decode(
     const Tavola__V1__ListHotPartitionsRequest *request, struct operation_samples *out, struct error *err);
 

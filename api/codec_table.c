@@ -71,7 +71,7 @@ static bool has_default_max_plan(const Tavola__V1__Table *table)
     return table->default_max_plan != TAVOLA__V1__ACCESS_PATH__ACCESS_PATH_UNSPECIFIED;
 }
 
-/* A time that may be absent, in ticks; 0 if it is. */
+/* A time in ticks; 0 if the message has none. */
 static enum status policy_time(const Google__Protobuf__Timestamp *time, int64_t *out, struct error *err)
 {
     *out = 0;

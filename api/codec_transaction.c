@@ -20,8 +20,8 @@ static enum status account_refused(struct error *err)
 }
 
 /*
- * Decode the account of a step. It is empty if it is the caller's own, named or not, so that equal steps have equal
- * bytes.
+ * Decode the account of a step. The caller's own account becomes the empty text, whether the step names it or
+ * not, so that equal steps have equal bytes.
  */
 static enum status account_decode(
     ProtobufCBinaryData account, struct str own, struct str *out, struct error *err)
@@ -48,7 +48,7 @@ static enum status put_parts_decode(const Tavola__V1__PutStep *put, struct str a
     return STATUS_OK;
 }
 
-/* out->kind is set by the caller. */
+/* Decode a write. The caller of this function sets out->kind. */
 static enum status put_decode(const Tavola__V1__PutStep *put, const char *field, struct str account,
     struct arena *arena, struct step *out, struct error *err)
 {

@@ -23,16 +23,16 @@ MUST_USE enum status codec_transaction_address_digest(const Tavola__V1__EntityAd
 /* Check a transaction id; an id that no transaction can have is TRANSACTION_NOT_FOUND. */
 MUST_USE enum status codec_transaction_id_check(struct str id, struct error *err);
 
-/* How much of a transaction a reply shows. */
+/* How much of a transaction a reply has. */
 enum transaction_detail {
     TRANSACTION_SUMMARY, /* no steps, no timeline */
     TRANSACTION_WHOLE,
-    TRANSACTION_WITHOUT_PROPERTIES, /* for a transaction that does not fit into a reply as a whole */
+    TRANSACTION_WITHOUT_PROPERTIES, /* used if the whole transaction does not fit into a reply */
 };
 Tavola__V1__Transaction *codec_transaction_message(
     const struct transaction *transaction, enum transaction_detail detail, struct arena *arena);
 
-/* Append a transaction as field `field` of the reply, with its properties if it fits. */
+/* Append a transaction as field `field` of the reply; with the properties of its entities if it fits. */
 void codec_transaction_write(struct buf *out, uint32_t field, const struct transaction *transaction,
     struct str consistency_token, struct arena *arena);
 

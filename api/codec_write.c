@@ -19,7 +19,7 @@ static bool needs_precondition(enum write_kind kind)
     return kind == WRITE_REPLACE || kind == WRITE_MERGE || kind == WRITE_DELETE;
 }
 
-/* A blank text compiles to a filter that matches everything, which is hardly what the caller means. */
+/* Refuse a blank condition: it would match every entity, which the caller hardly intends. */
 static enum status text_condition_decode(
     struct str text, struct arena *arena, struct condition *out, struct error *err)
 {
@@ -142,7 +142,7 @@ enum status codec_write_error_at(struct error *err, size_t index)
     return error_in_element(err, "operations", index);
 }
 
-/* A write with its index in the request; sorted to find an entity that occurs twice. */
+/* A write with its index in the request. The writes are sorted, to find an entity that occurs twice. */
 struct placed {
     const struct write *write;
     size_t index;

@@ -20,7 +20,7 @@ MUST_USE enum status codec_write_decode(enum write_kind kind, const Tavola__V1__
 MUST_USE enum status codec_write_delete_decode(const Tavola__V1__EntityKey *key,
     const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err);
 
-/* Decode a precondition that may be absent, as in steps. */
+/* Decode a precondition that may be absent, such as that of a step. */
 MUST_USE enum status codec_write_condition_decode(const Tavola__V1__Precondition *precondition,
     struct arena *arena, struct condition *out, struct error *err);
 
@@ -32,8 +32,8 @@ MUST_USE enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequ
     struct arena *arena, struct operation_write *out, struct error *err);
 
 /*
- * The same for writes that were decoded in another way, 1 to LIMIT_BATCH_OPERATIONS of them: of one partition, each
- * entity once. arena: for sorting them.
+ * Fill an operation with writes that are decoded already, 1 to LIMIT_BATCH_OPERATIONS of them: in one
+ * partition, each entity once. arena: used for sorting.
  */
 MUST_USE enum status codec_write_group(
     struct write *writes, size_t count, struct arena *arena, struct operation_write *out, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entity_json.c - see the header. Each property becomes a map entry {1: name, 2: Value} as a request would carry it,
- * and property_list_parse judges them all.
+ * entity_json.c - see the header. Each property becomes a map entry {1: name, 2: Value}, as in a request;
+ * then property_list_parse checks all of them.
  */
 #include "api/json/entity_json.h"
 
@@ -18,7 +18,7 @@
 
 static const struct str annotation = STR_LITERAL("@odata.type"), metadata = STR_LITERAL("odata.");
 
-/* Is `text` the end of the name? */
+/* Whether the name ends with the text. */
 static bool ends_with(struct str name, struct str text)
 {
     return name.len > text.len && str_equal(str_from(name, name.len - text.len), text);
@@ -118,7 +118,7 @@ static bool put_value(enum property_type type, const json_t *json, struct arena 
     return false;
 }
 
-/* PROPERTY_NULL: there is no such type. */
+/* The type of a name; PROPERTY_NULL: there is no such type. */
 static enum property_type find_type(struct str name)
 {
     struct str bare = str_starts_with(name, STR_LITERAL("Edm.")) ? str_from(name, 4) : name;
@@ -159,7 +159,7 @@ static enum status read_type(struct str name, const json_t *given, enum property
         STR_ARG(name));
 }
 
-/* As a map entry. */
+/* Read a property as a map entry. */
 static enum status read_property(struct str name, enum property_type type, const json_t *json,
     struct arena *arena, struct str *out, struct error *err)
 {
@@ -198,7 +198,7 @@ enum status entity_json_read_text(struct str name, struct str type, struct str t
 
 /* ---- entities ---- */
 
-/* The type that is declared for a member, or that which its value has. */
+/* Find the type of a member: the declared one, or the one that follows from its JSON value. */
 static enum status find_type_of(json_t *entity, struct str name, const json_t *value, struct arena *arena,
     enum property_type *out, struct error *err)
 {
@@ -227,7 +227,7 @@ static enum status read_key(json_t *entity, struct arena *arena, struct entity_k
     return entity_key_parse(arena_copy(arena, text_of(partition)), arena_copy(arena, text_of(row)), out, err);
 }
 
-/* key: NULL if the members have it. */
+/* Read key and properties. key NULL: members have the key. */
 static enum status read_entity(
     json_t *json, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
 {
@@ -255,7 +255,7 @@ static enum status read_entity(
 
 /* ---- texts ---- */
 
-/* The bytes of a number or a string that begins at `at`; 1 for anything else. */
+/* The length of the number or string that begins at `at`; 1 for anything else. */
 static size_t token_bytes(struct str text, size_t at)
 {
     size_t end = at + 1;
@@ -272,8 +272,8 @@ static size_t token_bytes(struct str text, size_t at)
 }
 
 /*
- * The text with an exponent behind each whole number beyond 64 bits, which the reader would refuse: such numbers are
- * doubles.
+ * Append an exponent to each whole number that exceeds 64 bits, since Jansson refuses such numbers. With the
+ * exponent they are doubles.
  */
 static struct str mark_large_numbers(struct str text, struct arena *arena)
 {
@@ -301,7 +301,7 @@ static json_t *load(struct str text, json_error_t *wrong)
         text.len > 0 ? text.data : "", text.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, wrong);
 }
 
-/* The caller releases *out with json_decref. */
+/* Parse a JSON object. The caller releases *out with json_decref. */
 static enum status load_object(struct str text, struct arena *arena, json_t **out, struct error *err)
 {
     json_error_t wrong;
@@ -388,7 +388,7 @@ bool entity_json_needs_annotation(const struct value *value)
            (value->type == PROPERTY_DOUBLE && !isfinite(value->number));
 }
 
-/* A whole number with ".0": it must not read as an Edm.Int32. */
+/* Write a whole number with ".0", since without it a reader would take it for an Edm.Int32. */
 static void write_double(struct buf *out, double number)
 {
     size_t begin = out->len;
@@ -436,7 +436,7 @@ static void write_annotation(struct buf *out, struct str name, enum property_typ
 {
     buf_append(out, STR_LITERAL(", "));
     json_forms_write_text(out, name);
-    out->len--; /* the quote: the name goes on */
+    out->len--; /* remove the closing quote: the name is continued */
     buf_append(out, annotation);
     buf_format(out, "\": \"%s\"", property_type_name(type));
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entity_json.h - an entity in the form that clients of REST table services know:
+ * entity_json.h - an entity in the JSON form of REST table services:
  *
  *   {"PartitionKey": "sales", "RowKey": "1", "Age": 36, "Id@odata.type": "Edm.Guid", "Id": "0f...", "Share": 0.5}
  *
- * Without an annotation a string is Edm.String, true and false Edm.Boolean, an integer of 32 bits Edm.Int32, any other
- * number Edm.Double. With one, a value may also be text; Edm.Int64 keeps all of its digits only as text.
+ * Without an annotation a string is Edm.String, true and false are Edm.Boolean, an integer of up to 32 bits
+ * is Edm.Int32, and any other number is Edm.Double. With an annotation, a value may also be text; Edm.Int64
+ * keeps all its digits only as text.
  */
 #ifndef API_JSON_ENTITY_JSON_H
 #define API_JSON_ENTITY_JSON_H
@@ -26,13 +27,14 @@
 MUST_USE enum status entity_json_read(
     struct str text, struct arena *arena, struct entity *out, struct error *err);
 
-/* The same for an entity whose key is given already, so that members PartitionKey and RowKey are ignored. */
+/* Read an entity whose key is known. Members PartitionKey and RowKey are ignored. Errors: as above. */
 MUST_USE enum status entity_json_read_at(struct str text, const struct entity_key *key, struct arena *arena,
     struct entity *out, struct error *err);
 
 /*
- * Read the text that a JSON object has as its member `name`; *out is in the arena.
- * STATUS_INVALID  INVALID_INPUT: no JSON object; PROPERTIES_NEED_VALUE: no such member, or no text
+ * Read the text of the member `name` of a JSON object into the arena.
+ *
+ * STATUS_INVALID  INVALID_INPUT: not a JSON object; PROPERTIES_NEED_VALUE: no such member, or it is not text
  */
 MUST_USE enum status entity_json_read_member(
     struct str text, const char *name, struct arena *arena, struct str *out, struct error *err);
@@ -49,13 +51,13 @@ MUST_USE enum status entity_json_read_text(struct str name, struct str type, str
 /* Append a value as JSON; PROPERTY_NULL: null. */
 void entity_json_write_value(struct buf *out, const struct value *value);
 
-/* Append a time, with seven digits of its seconds or as many as it needs, in quotes. */
+/* Append a time in quotes, with seven decimal places of the seconds or with as many as it needs. */
 void entity_json_write_time(struct buf *out, int64_t ticks, enum datetime_digits digits);
 
-/* Whether JSON's own types do not say the type, so that an annotation must. */
+/* Whether the value needs an annotation, because its JSON type does not determine its type. */
 bool entity_json_needs_annotation(const struct value *value);
 
-/* Append an entity as one line without its end. etag: as the server gave it; empty: none. */
+/* Append an entity as one line, without the line end. etag: from the server; empty: none. */
 void entity_json_write(const struct entity *entity, struct str etag, struct buf *out);
 
 #endif

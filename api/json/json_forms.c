@@ -23,7 +23,7 @@ enum { NANOS_PER_SECOND = 1000000000, MAX_NUMBER_BYTES = 32, MAX_DOUBLE_DIGITS =
 
 /* ---- times ---- */
 
-/* Nothing, or a point and 3, 6 or 9 digits. */
+/* Write nothing, or a point and 3, 6 or 9 digits. */
 static void write_fraction(struct buf *out, int32_t nanos)
 {
     if (nanos % 1000000 == 0 && nanos != 0)
@@ -111,7 +111,7 @@ static bool is_lower(char c)
     return c >= 'a' && c <= 'z';
 }
 
-/* Of the names of fields, with points between them. */
+/* Whether the character may occur in a path: names of fields, with points between them. */
 static bool is_of_path(char c)
 {
     return is_lower(c) || is_upper(c) || digits_is_decimal(c) || c == '.';
@@ -148,7 +148,7 @@ bool json_forms_read_path(struct buf *out, struct str path)
 
 /* ---- numbers ---- */
 
-/* true: the number is none, and written. */
+/* Write a number that is not finite. false: the number is finite, and nothing is written. */
 static bool write_not_finite(struct buf *out, double number)
 {
     if (isfinite(number))
@@ -157,7 +157,7 @@ static bool write_not_finite(struct buf *out, double number)
     return true;
 }
 
-/* A reader that knows whole numbers apart, as many do, would lose the sign of "-0". */
+/* Write a number. "-0" is written as a double, since many readers would lose the sign of a whole number. */
 static void write_number_text(struct buf *out, const char *text)
 {
     struct str number = str_of(text);
@@ -279,7 +279,7 @@ static void write_escaped(struct buf *out, char c)
         buf_format(out, "\\u%04x", (unsigned)c);
 }
 
-/* Most text is plain, and is copied as a whole: pages are written here. */
+/* Write text. Runs of plain characters are copied as a whole: most of a page is such text. */
 void json_forms_write_text(struct buf *out, struct str text)
 {
     size_t begin = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_read.c - see the header. The text is parsed by Jansson, which keeps whole numbers and others apart, reads
- * doubles exactly, refuses a name that stands twice, and bounds the depth; then each value is written in the wire
- * format.
+ * json_read.c - see the header. The text is parsed by Jansson, which distinguishes whole numbers from others,
+ * reads doubles exactly, refuses a repeated name, and bounds the depth; then each value is written in the
+ * wire format.
  */
 #include "api/json/json_read.h"
 
@@ -19,10 +19,10 @@
 
 enum { MAX_DEPTH = 100, MAX_PATH_BYTES = 200 };
 
-/* Where a value stands: a name or a position, and what that is in. */
+/* The path of a value: a name or an index, and the path of the value that contains it. */
 struct path {
-    const struct path *up; /* NULL: in the message that is read */
-    struct str name;       /* empty: a position */
+    const struct path *up; /* NULL: the message that is read contains it */
+    struct str name;       /* empty: an element of a list */
     size_t position;
     int depth;
 };
@@ -145,7 +145,7 @@ static bool read_enum(const struct schema_enum *type, const json_t *json, uint64
     return !json_is_string(json) && read_signed(json, INT32_MIN, INT32_MAX, out);
 }
 
-/* A key of a map is always text. */
+/* Read a Boolean. As the key of a map it is text. */
 static bool read_bool(const json_t *json, bool is_key, uint64_t *out)
 {
     struct str text = is_key ? text_of(json) : STR_EMPTY;
@@ -154,7 +154,7 @@ static bool read_bool(const json_t *json, bool is_key, uint64_t *out)
     return is_key ? *out || str_equal(text, STR_LITERAL("false")) : json_is_boolean(json);
 }
 
-/* The kinds of numbers: how they are read, how they travel, and what is allowed. */
+/* The kinds of numbers, which differ in how they are read, encoded and bounded. */
 enum number_kind { KIND_SIGNED, KIND_UNSIGNED, KIND_DOUBLE, KIND_FLOAT, KIND_BOOL, KIND_ENUM };
 
 static const struct number_type {
@@ -212,7 +212,7 @@ static bool read_number(const struct schema_field *field, const json_t *json, bo
     return false;
 }
 
-/* A number without its tag. */
+/* Append a number without its tag. */
 static void write_number(const struct number_type *type, uint64_t bits, struct buf *out)
 {
     wire_write_number(out, type->wire, type->is_zigzag ? wire_zigzag((int64_t)bits) : bits);
@@ -237,7 +237,10 @@ static enum status read_text(struct reader *reader, const struct schema_field *f
     return STATUS_OK;
 }
 
-/* "want one of INDEX_SHAPE_COPY, INDEX_SHAPE_LIST, or its number"; the value 0 of an enum says that it is not given. */
+/*
+ * Refuse a value of an enum: "want one of INDEX_SHAPE_COPY, INDEX_SHAPE_LIST, or its number". The value 0 is
+ * left out, since it means that the field is not set.
+ */
 static enum status refuse_enum(struct reader *reader, const struct schema_enum *type, const struct path *path)
 {
     bool is_first = true;
@@ -262,7 +265,7 @@ static enum status refuse_number(
                          : refuse_value(reader, path, number_types[field->type].wanted);
 }
 
-/* A field with its tag. presence: write it also if it has the default value. */
+/* Read a value and append the field with its tag. presence: append it even if it has the default value. */
 static enum status read_value(struct reader *reader, const struct schema_field *field, json_t *json,
     const struct path *path, bool presence, struct buf *out)
 {
@@ -291,7 +294,7 @@ static enum status read_value(struct reader *reader, const struct schema_field *
     return STATUS_OK;
 }
 
-/* Numbers of a list are packed, as proto3 has it. */
+/* Append the numbers of a list in packed form, which proto3 requires. */
 static enum status read_numbers(struct reader *reader, const struct schema_field *field, json_t *list,
     const struct path *path, struct buf *out)
 {
@@ -371,7 +374,7 @@ static enum status read_map(struct reader *reader, const struct schema_field *fi
     return STATUS_OK;
 }
 
-/* ---- messages with a form of their own ---- */
+/* ---- messages with a special JSON form ---- */
 
 static enum status read_time(struct reader *reader, const struct schema_message *message, const json_t *json,
     const struct path *path, struct buf *out)
@@ -428,7 +431,7 @@ static enum status read_any(struct reader *reader, json_t *json, const struct pa
     buf_init(&value, &reader->arena);
     wire_write_bytes(out, 1, url);
     if (message->form == SCHEMA_PLAIN) {
-        json_object_del(json, "@type"); /* what is left are the fields */
+        json_object_del(json, "@type"); /* the remaining members are the fields */
         TRY(read_fields(reader, message, json, path, &value));
     } else {
         TRY(read_message(reader, message, json_object_get(json, "value"), path, &value));
@@ -438,7 +441,7 @@ static enum status read_any(struct reader *reader, json_t *json, const struct pa
     return STATUS_OK;
 }
 
-/* ---- plain messages ---- */
+/* ---- other messages ---- */
 
 static enum status read_field(struct reader *reader, const struct schema_field *field, json_t *json,
     const struct path *path, struct buf *out)
@@ -450,7 +453,7 @@ static enum status read_field(struct reader *reader, const struct schema_field *
     return read_value(reader, field, json, path, field->is_optional || field->oneof >= 0, out);
 }
 
-/* "there is no such field; Entity has partitionKey, rowKey, ..." */
+/* Refuse a name: "there is no such field; Entity has partitionKey, rowKey, ..." */
 static enum status refuse_name(
     struct reader *reader, const struct schema_message *message, const struct path *path)
 {

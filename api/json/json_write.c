@@ -19,7 +19,7 @@ struct writer {
     int indent, depth;
 };
 
-/* These functions return false if the bytes are not what the schema says. */
+/* These functions return false if the bytes do not match the schema. */
 static bool write_message(struct writer *writer, const struct schema_message *message, struct str bytes);
 
 /* ---- layout ---- */
@@ -200,7 +200,7 @@ static bool write_packed(
     return true;
 }
 
-/* Keys of maps are text in JSON. */
+/* Write the key of a map, which is text in JSON. */
 static bool write_key(struct writer *writer, const struct schema_field *key, const struct wire_field *value)
 {
     bool in_quotes = key->type == SCHEMA_STRING || wire_type_of(key->type) == WIRE_FIXED64 ||
@@ -266,7 +266,10 @@ static bool write_repeated(
     return true;
 }
 
-/* The last occurrence counts; those of a message are parts of one, and lie behind each other in `joined`. */
+/*
+ * Find the value of a field: its last occurrence. The occurrences of a message are parts of one message, and
+ * are joined in `joined`.
+ */
 static bool find_value(
     const struct schema_field *field, struct str bytes, struct buf *joined, struct wire_field *out)
 {
@@ -304,7 +307,7 @@ static bool write_single(
     return written;
 }
 
-/* Without the brackets. */
+/* Write the fields without the braces. */
 static bool write_fields(
     struct writer *writer, const struct schema_message *message, struct str bytes, bool *is_first)
 {
@@ -329,7 +332,7 @@ static bool is_well_formed(struct str bytes)
 
 /* ---- messages ---- */
 
-/* seconds = 1 and nanos = 2 of a Timestamp or a Duration. */
+/* Write a Timestamp or a Duration: seconds is field 1, nanos field 2. */
 static bool write_time(struct writer *writer, enum schema_form form, struct str bytes)
 {
     struct wire_field field;
@@ -369,7 +372,7 @@ static bool write_field_mask(struct writer *writer, struct str bytes)
     return true;
 }
 
-/* A message of a type that is not ours is shown as its bytes. */
+/* Write the value of an Any. If the API does not have the type, the value is written as bytes. */
 static bool write_any_value(struct writer *writer, struct str type, struct str value, bool *is_first)
 {
     const struct schema_message *message = schema_find_message(writer->schema, type);

@@ -14,9 +14,9 @@
 /*
  * Append the JSON form of a serialized message.
  *
- * indent  the spaces of a level; 0: everything on one line
+ * indent  spaces per level; 0: everything on one line
  *
- * STATUS_INTERNAL  the bytes are not of such a message, or nested over 100 levels; out has a part of the text
+ * STATUS_INTERNAL  the bytes are not such a message, or are nested deeper than 100 levels; out has a part of the text
  */
 MUST_USE enum status json_write_message(const struct schema *schema, const struct schema_message *message,
     struct str bytes, int indent, struct buf *out, struct error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema.c - see the header. Descriptors are walked as wire fields, as reflection does: first everything is counted,
- * then read into arrays, then the arrays are sorted and names become pointers.
+ * schema.c - see the header. Descriptors are read field by field from their serialized form, as in
+ * reflection: first the items are counted, then read into arrays; then the arrays are sorted and names are
+ * replaced by pointers.
  */
 #include "api/json/schema.h"
 
@@ -13,7 +14,7 @@
 #include "base/wire.h"
 #include "proto/public_descriptors.h"
 
-/* Fields of google/protobuf/descriptor.proto. */
+/* Numbers of fields in google/protobuf/descriptor.proto. */
 enum {
     SET_FILE = 1,
     ANY_NAME = 1,
@@ -71,7 +72,7 @@ static size_t count_of(struct str descriptor, uint32_t number)
     return count;
 }
 
-/* Names of types begin with a dot. */
+/* Remove the dot with which names of types begin. */
 static struct str without_dot(struct str name)
 {
     return name.len > 0 ? str_of_bytes(name.data + 1, name.len - 1) : name;

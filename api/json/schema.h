@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema.h - the messages, enums and methods of the API as its .proto files declare them, read from the descriptors
- * that reflection serves. The generated code is made from derived files, in which text is bytes and maps are lists:
- * JSON needs to know them apart.
+ * schema.h - the messages, enums and methods of the API as its .proto files declare them, read from the
+ * descriptors that reflection serves. The generated code is made from derived files, in which text is bytes
+ * and maps are lists, but JSON must distinguish these.
  */
 #ifndef API_JSON_SCHEMA_H
 #define API_JSON_SCHEMA_H
@@ -26,7 +26,7 @@ enum schema_type {
     SCHEMA_FIXED32,
     SCHEMA_BOOL,
     SCHEMA_STRING,
-    SCHEMA_GROUP, /* no file of the API has any */
+    SCHEMA_GROUP, /* no file of the API has a group */
     SCHEMA_MESSAGE,
     SCHEMA_BYTES,
     SCHEMA_UINT32,
@@ -55,15 +55,15 @@ struct schema_field {
     struct str name, json_name; /* "row_key", "rowKey" */
     uint32_t number;
     enum schema_type type;
-    bool is_repeated;   /* maps too */
-    bool is_optional;   /* proto3's `optional`: 0 is not the same as absent */
-    int oneof;          /* its position in the message; -1: none */
-    struct str of_type; /* the name of the message or enum */
+    bool is_repeated;   /* true for maps too */
+    bool is_optional;   /* proto3's `optional`: 0 differs from absent */
+    int oneof;          /* position of the field's oneof in the message; -1: none */
+    struct str of_type; /* name of the field's message or enum */
     const struct schema_message *message;
     const struct schema_enum *values;
 };
 
-/* Messages that have a JSON form of their own. */
+/* Messages that have a special JSON form. */
 enum schema_form {
     SCHEMA_PLAIN,
     SCHEMA_MAP_ENTRY,
@@ -88,22 +88,22 @@ struct schema_method {
     bool streams_requests, streams_replies;
 };
 
-/* The API's. Read at the first call, by any thread; lives as long as the process. */
+/* The schema of the API. The first call reads it; any thread may call. It lives as long as the process. */
 const struct schema *schema_of_api(void);
 
-/* By its full name; NULL: there is none. */
+/* Find a message by its full name; NULL: there is none. */
 const struct schema_message *schema_find_message(const struct schema *schema, struct str name);
 
-/* By its path; NULL: there is none. */
+/* Find a method by its path; NULL: there is none. */
 const struct schema_method *schema_find_method(const struct schema *schema, struct str path);
 
-/* All methods, in the order of their paths. */
+/* All methods, sorted by path. */
 const struct schema_method *schema_methods(const struct schema *schema, size_t *count);
 
-/* By either of its names; NULL: the message has none. */
+/* Find a field by either of its names; NULL: the message has none. */
 const struct schema_field *schema_find_field(const struct schema_message *message, struct str name);
 
-/* The entry of a map: key and value. */
+/* The fields of a map's entry: its key and its value. */
 static inline const struct schema_field *schema_map_key(const struct schema_field *map)
 {
     return &map->message->fields[0];
