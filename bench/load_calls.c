@@ -398,8 +398,8 @@ static void sleep_until(int64_t ns)
 }
 
 /*
- * Start calls at equal distances; a call that leaves late is charged with the delay. Not if calls may fail: then more are due
- * than this client can send, and what it keeps back is no time of the server's.
+ * Start calls at equal intervals. If a call starts late, the delay counts as part of its duration; not if
+ * calls may fail, since then more calls are due than this client can send, and the delay is not the server's.
  */
 static void *pace(void *argument)
 {

@@ -6,7 +6,7 @@
  *
  *   Authorization: SharedKey ACCOUNT:SIGNATURE        shared_key.h
  *   Authorization: SharedKeyLite ACCOUNT:SIGNATURE    shared_key.h
- *   Authorization: Bearer TOKEN                       a token of ours (tvt1, tvs1); any other token is passed to the server
+ *   Authorization: Bearer TOKEN                       a token of ours (tvt1, tvs1), or another one for the server
  *   ?sv=..&sig=..                                     shared_access_signature.h
  */
 #ifndef ODATA_ACCESS_REQUEST_CREDENTIAL_H

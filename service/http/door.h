@@ -8,7 +8,7 @@
  *
  *   find             the headers have arrived: find the method. No part of the body has been read
  *   read_credential  find the credential of the caller; then the body is read
- *   decode_message   make the bytes that the method decodes (`decode` of its struct method, or the functions of a stream)
+ *   decode_message   make the bytes that the method decodes: by its `decode`, or the functions of a stream
  *   encode_message   make the reply from the bytes that the method's `encode` has appended
  *   encode_error     make the reply of a call that has failed at any point
  *

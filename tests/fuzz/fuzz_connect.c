@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_connect.c - any bytes as the parts of a request of the Connect protocol. The first byte chooses: a body of envelopes,
- * headers, a query, or the text of a message. What is taken off a body and written again is the body.
+ * fuzz_connect.c - any bytes as the parts of a request of the Connect protocol. The first byte chooses the
+ * part: a body of envelopes, headers, a query, or the text of a message. If the envelopes of a body are read
+ * and written again, the bytes are the same.
  */
 #include <string.h>
 

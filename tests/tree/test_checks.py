@@ -179,6 +179,12 @@ class Width(unittest.TestCase):
         self.assertEqual(complaints(check_width.check, {"store/a/x.h": "\n/* " + "x" * 115 + " */\n"}),
                          ["store/a/x.h:2: 121 columns, at most 120 for a comment"])
 
+    def test_every_folder_with_c_and_the_protos_are_checked(self):
+        self.assertEqual(complaints(check_width.check, {"client/dev/x.c": "/* " + "x" * 115 + " */\n"}),
+                         ["client/dev/x.c:1: 121 columns, at most 120 for a comment"])
+        self.assertEqual(complaints(check_width.check, {"api/v1/x.proto": "  // " + "x" * 116 + "\n" + "x" * 130}),
+                         ["api/v1/x.proto:1: 121 columns, at most 120 for a comment"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,15 +6,20 @@ import re
 import sys
 
 
-def c_files(root, layers):
-    """(path below root, text) of every C file below the layers that exist."""
+def files(root, layers, suffixes):
+    """(path below root, text) of every file below the layers that exist whose name ends with one of the suffixes."""
     for layer in layers:
         for folder, _, names in os.walk(os.path.join(root, layer)):
             for name in sorted(names):
-                if name.endswith((".c", ".h")):
+                if name.endswith(suffixes):
                     path = os.path.join(folder, name)
                     with open(path, encoding="utf-8") as file:
                         yield os.path.relpath(path, root), file.read()
+
+
+def c_files(root, layers):
+    """(path below root, text) of every C file below the layers that exist."""
+    return files(root, layers, (".c", ".h"))
 
 
 def without_strings(text):
