@@ -27,7 +27,8 @@
 static const struct job_kind {
     const char *name;
     enum status (*chunk)(struct job *job, struct error *err);
-    enum status (*fail)(struct job *job, struct error *err); /* commits that it has failed */
+    /* commits that the operation has failed */
+    enum status (*fail)(struct job *job, struct error *err);
 } kinds[] = {
     { "build", index_build_chunk, job_checkpoint },
     { "replace_index", index_build_chunk, replacement_calls_give_up },

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - the lanes, and the thread that asks about operations that wait. Which lane and function serve a kind of
- * operation: routes.c.
+ * store.c - the lanes, and the thread that checks operations that wait. routes.c says which lane
+ * and function serve each kind of operation.
  *
- * An operation that waits for an event is state, not a thread: see waiters.h. One thread, with a connection of its own,
- * gives each such operation to its lane when the wait has ended.
+ * An operation that waits for an event holds no thread: see waiters.h. One thread, with a
+ * connection of its own, gives each such operation to its lane when the wait has ended.
  */
 #include "store/store.h"
 
@@ -25,9 +25,13 @@
 #include "store/short_reads/short_batch.h"
 
 enum {
-    TICK_MS = 50, /* between two looks at everything that waits */
+    TICK_MS = 50, /* between two checks of all waiting operations */
     WAITS_LIMIT_US =
-        1300000, /* of a question: its operations are answered in time when the database stands still */
+        /*
+         * of a question: if the database stands still, waiting operations are still answered in
+         * time
+         */
+    1300000,
 };
 
 _Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");
@@ -39,9 +43,9 @@ struct store {
     struct waiters waiters;
 
     struct monitor *monitor;
-    struct shared_catalogue *catalogue; /* of all sessions */
+    struct shared_catalogue *catalogue; /* shared by all sessions */
 
-    pthread_t waits; /* asks the database about the waiters */
+    pthread_t waits; /* the thread that asks the database about waiting operations */
     struct session waits_session;
     atomic_bool draining;
     atomic_bool stopping;
@@ -62,7 +66,10 @@ static void run_one(struct store *store, struct session *session, struct operati
     pg_unbound(&session->pg);
 }
 
-/* Whether the operation may share a flight with others; one that has tried and failed runs alone. */
+/*
+ * Whether the operation may share a flight with others. One that has been tried there and has
+ * failed runs alone.
+ */
 static bool is_short(const struct operation *operation)
 {
     return operation_times_detour(operation) != DETOUR_ALONE && short_batch_may_have(operation);
@@ -75,13 +82,13 @@ static bool is_bulk(const struct operation *operation)
            (operation->kind == OPERATION_PAGE && operation->in.page.of_scan);
 }
 
-/* A read by key that the lane of reads has found to read pages of lists. */
+/* Whether the lane of reads has found that the operation reads pages of a list index. */
 static bool is_page_read(const struct operation *operation)
 {
     return operation->kind == OPERATION_GET && operation_times_detour(operation) == DETOUR_ALONE;
 }
 
-/* In the lane of short reads a look-up finds out by itself whether it is to wait for freshness. */
+/* A look-up in the lane of short reads decides there whether it has to wait for freshness. */
 static bool must_wait(const struct operation *operation, bool short_read)
 {
     return waiters_must_wait(operation) && (!short_read || operation_times_detour(operation) == DETOUR_WAIT);
@@ -130,7 +137,10 @@ static void submit(
         refuse_operation(operation, REASON_SERVER_BUSY, "too many operations are waiting");
 }
 
-/* Of the lanes of reads and of short reads: an operation that did not get its outcome there. */
+/*
+ * For the lanes of reads and of short reads: send an operation that has no outcome yet to the lane
+ * that it needs.
+ */
 static bool pass_on(void *context, struct operation *operation)
 {
     if (operation_times_detour(operation) == DETOUR_NONE)
@@ -149,7 +159,10 @@ void store_collect(struct store *store, struct operation *operation)
     submit(store, operation, lane_collect);
 }
 
-/* Reads come last, and of them the short ones: they may run here, and the others need not wait for that. */
+/*
+ * The lanes of reads come last, because they may run in this thread, and the operations of other
+ * lanes need not wait for that.
+ */
 void store_run(struct store *store)
 {
     static const enum lane_kind order[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK, LANE_WRITE, LANE_READ,
@@ -160,7 +173,7 @@ void store_run(struct store *store)
         lane_run(store->lanes[order[i]]);
 }
 
-/* ---- what waits ---- */
+/* ---- waiting operations ---- */
 
 static void release_waiters(struct store *store, enum waiters_which which)
 {
@@ -177,7 +190,7 @@ static void release_waiters(struct store *store, enum waiters_which which)
     }
 }
 
-/* The time until a waiting operation has to be checked again, a tick at most. */
+/* The time until a waiting operation has to be checked again, at most TICK_MS. */
 static int64_t pause_ms(struct store *store)
 {
     int64_t due_us = waiters_due_us(&store->waiters), now_us = clock_monotonic_us();
@@ -296,7 +309,7 @@ struct store *store_open(const struct store_options *options)
     start_lanes(store);
     store->monitor = monitor_start(&store->options, store->catalogue);
     if (pthread_create(&store->waits, NULL, release_in_time, store) != 0)
-        abort(); /* no memory for a thread's stack */
+        abort(); /* no memory for the thread's stack */
     return store;
 }
 
@@ -313,7 +326,8 @@ void store_close(struct store *store)
     monitor_stop(store->monitor);
     pthread_join(store->waits, NULL);
     release_waiters(store, WAITERS_ALL);
-    for (int i = LANE_COUNT - 1; i >= 0; i--) /* a lane is stopped before the lanes to which it gives way */
+    /* A lane is stopped before the lanes to which it gives way. */
+    for (int i = LANE_COUNT - 1; i >= 0; i--)
         lane_stop(store->lanes[i]);
     session_cleanup(&store->waits_session);
     waiters_cleanup(&store->waiters);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - the one door to PostgreSQL for requests: operations go in, outcomes come back.
+ * store.h - the entry to PostgreSQL for callers' requests: operations go in, outcomes come back.
  *
- * store_submit never blocks and may be called from any thread. Operations wait in lanes - point reads,
- * writes, pages, catalogue changes - each served by threads with connections of their own, so slow work
- * never holds up point operations. What arrived while the previous round trip was under way forms the
- * next batch. Operations that wait for something (OPERATION_JOB_WAIT, OPERATION_TRANSACTION_WAIT, reads with
- * wait_for_transaction) are state, not threads.
+ * store_submit never blocks and is thread-safe. Operations wait in lanes (reads by key, writes,
+ * pages, catalogue changes), each served by threads with connections of their own, so slow work
+ * never delays operations by key. The operations that arrive during one round trip form the next
+ * batch. Operations that wait for an event (OPERATION_JOB_WAIT, OPERATION_TRANSACTION_WAIT, reads
+ * with wait_for_transaction) hold no thread.
  *
- * Overload: a lane that is full refuses with STATUS_LIMIT / SERVER_BUSY at once. No database: operations
- * are refused with STATUS_UNAVAILABLE / STORE_UNAVAILABLE after a short wait; nothing happened. A commit
- * whose answer was lost is resolved through its marker (guard G6) and answered with the outcome it had, or as
- * STATUS_MAYBE_DONE / OUTCOME_UNKNOWN.
+ * Overload: a full lane refuses operations at once, with STATUS_LIMIT / SERVER_BUSY. If the
+ * database cannot be reached, operations are refused after a short wait, with STATUS_UNAVAILABLE /
+ * STORE_UNAVAILABLE, and nothing has changed. If the answer to a COMMIT is lost, it is resolved
+ * through its marker (guard G6), and the operation gets the real outcome, or STATUS_MAYBE_DONE /
+ * OUTCOME_UNKNOWN.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -27,26 +28,31 @@
 struct store;
 
 /*
- * Start the lanes. It needs no database yet and retries by itself; never NULL. A database with another schema
- * version than the program's is reported as unavailable, the message naming `tavola migrate`.
+ * Start the lanes. The database need not be reachable, connections are retried; never NULL. If the
+ * database has a schema that this program does not work with, it is reported as unavailable, and
+ * the message names `tavola migrate`.
  */
 struct store *store_open(const struct store_options *options);
 
 /*
- * The program is about to stop: from now on operations that wait for something to finish are answered with
- * the state as it is, so that they do not hold up the end; all others go on.
+ * The program is about to stop: from now on, operations that wait for an event are answered with
+ * the present state, so that they do not delay the end. All others continue.
  */
 void store_drain(struct store *store);
 
-/* Answer what waits with UNAVAILABLE / SERVER_DRAINING, finish what runs, join the threads. */
+/*
+ * Answer waiting operations with UNAVAILABLE / SERVER_DRAINING, finish running ones, join the
+ * threads.
+ */
 void store_close(struct store *store);
 
 void store_submit(struct store *store, struct operation *operation);
 
 /*
- * For callers that submit many at once: store_collect is store_submit, but the operation may wait for the next
- * store_run, which any thread may call. store_run may run reads in the caller's thread, outcome and done()
- * included; it waits a few milliseconds for the database at most.
+ * For callers that submit many operations at once. store_collect is store_submit, but the operation
+ * may wait until the next store_run, which any thread may call. store_run may run reads in the
+ * caller's thread, outcome and done() included; it waits for the database for a few milliseconds at
+ * most.
  */
 void store_collect(struct store *store, struct operation *operation);
 void store_run(struct store *store);
@@ -54,16 +60,16 @@ void store_run(struct store *store);
 bool store_is_available(const struct store *store);
 
 /*
- * Look at accounts and tables soon: at once, but not within 100 ms of the look before. All calls meanwhile share
- * one look, which access_looked ends. Never blocks.
+ * Read the accounts and tables soon: at once, but not within 100 ms after the previous reading. All
+ * calls in that time share one reading; access_looked reports its end. Never blocks.
  */
 void store_look_at_access(struct store *store);
 
 void store_read_statistics(struct store *store, struct store_statistics *out);
 
 /*
- * The key that signs page tokens: one for all servers of a database, made by the first migration.
- * STATUS_UNAVAILABLE until the database has been reached.
+ * The key that signs page tokens; the first migration makes it, and all servers of a database share
+ * it. STATUS_UNAVAILABLE until the database has been reached.
  */
 MUST_USE enum status store_token_key(struct store *store, uint8_t out[32], struct error *err);
 

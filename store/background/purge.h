@@ -12,7 +12,10 @@
 /* One chunk of a job of the kind "drop_index": the index's entries and dead letters. */
 MUST_USE enum status purge_index_chunk(struct job *job, struct error *err);
 
-/* One chunk of a job of the kind "delete_table". The table's indexes are dropped by jobs of their own. */
+/*
+ * One chunk of a job of the kind "delete_table". The table's indexes are dropped by jobs of their
+ * own.
+ */
 MUST_USE enum status purge_table_chunk(struct job *job, struct error *err);
 
 #endif

@@ -110,7 +110,10 @@ struct walk_key *build_range_find_key(struct build_range *range, size_t *next, c
 MUST_USE enum status build_range_read_rows(
     struct session *session, struct build_range *range, PGresult **rows, struct error *err);
 
-/* Read the state rows of all keys. Keys that have a dead letter become KEY_OTHER. The keys borrow from *states. */
+/*
+ * Read the state rows of all keys. Keys that have a dead letter become KEY_OTHER. The keys borrow
+ * from *states.
+ */
 MUST_USE enum status build_range_read_states(
     struct session *session, struct build_range *range, PGresult **states, struct error *err);
 

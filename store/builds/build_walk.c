@@ -278,7 +278,10 @@ static enum status save_siblings(struct session *session, const struct build_wal
     return STATUS_OK;
 }
 
-/* The transaction enters the fence, so no drop of the table, which would cancel its builds, runs at the same time. */
+/*
+ * The transaction enters the fence, so no drop of the table, which would cancel its builds, runs at
+ * the same time.
+ */
 static enum status attempt_save(struct session *session, void *context, struct error *err)
 {
     const struct build_walk *turn = context;

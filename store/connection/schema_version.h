@@ -23,8 +23,9 @@ int schema_version_of(const struct embedded *migration);
 int schema_version_wanted(void);
 
 struct schema_version {
-    int found;          /* of the database; 0: no migration was ever applied */
-    int oldest_program; /* what the migrations beyond schema_version_wanted() accept; 0: there are none */
+    int found; /* of the database; 0: no migration was ever applied */
+    /* that the migrations beyond schema_version_wanted() accept; 0: there are no such migrations */
+    int oldest_program;
 };
 
 /*

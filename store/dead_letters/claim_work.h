@@ -35,8 +35,10 @@ MUST_USE enum status claim_work_release(
     struct worker *store, const struct claim_owner *owner, struct error *err);
 
 /*
- * Mark the keys of intents that are still open in the claims of dead consumers as suspects, and delete the claims.
- * STATUS_TIMEOUT: other transactions hold the locks of some keys; their claims are left for the next call.
+ * Mark the keys of intents that are still open in the claims of dead consumers as suspects, and
+ * delete the claims.
+ * STATUS_TIMEOUT: other transactions hold the locks of some keys; their claims are left for the
+ * next call.
  */
 MUST_USE enum status claim_work_suspect_dead(
     struct worker *store, const struct claim_owner *owner, struct error *err);

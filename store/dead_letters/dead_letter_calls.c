@@ -203,7 +203,10 @@ static void name_dead_letter(struct session *session, const struct dead_letter_v
     session->audit->is_due = true;
 }
 
-/* *done is false if another caller has changed the dead letter first, or if the work is done or deleted. */
+/*
+ * *done is false if another caller has changed the dead letter first, or if the work is done or
+ * deleted.
+ */
 static enum status redrive_one(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err)
 {

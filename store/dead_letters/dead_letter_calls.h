@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dead_letter_calls.h - callers' requests about dead letters: list, redrive, discard. dead_letter_work.c makes dead
- * letters.
+ * dead_letter_calls.h - callers' requests about dead letters: list, redrive, discard.
+ * dead_letter_work.c makes dead letters.
  */
 #ifndef STORE_DEAD_LETTERS_DEAD_LETTER_CALLS_H
 #define STORE_DEAD_LETTERS_DEAD_LETTER_CALLS_H
@@ -14,13 +14,15 @@
 void dead_letter_calls_list(struct session *session, struct operation *operation);
 
 /*
- * Redrive each dead letter in a transaction of its own, which makes it RETRYING and adds its intent. After a crash each
- * is either unchanged or redriven. A dry run changes nothing and returns what a redrive would change.
+ * Redrive each dead letter in a transaction of its own, which makes it RETRYING and adds its
+ * intent. After a crash each is either unchanged or redriven. A dry run changes nothing and returns
+ * what a redrive would change.
  */
 void dead_letter_calls_redrive(struct session *session, struct operation *operation);
 
 /*
- * Discard each dead letter in a transaction of its own. The work is not done; the dead letter stays, with the reason.
+ * Discard each dead letter in a transaction of its own. The work is not done; the dead letter
+ * stays, with the reason.
  */
 void dead_letter_calls_discard(struct session *session, struct operation *operation);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dead_letter_work.h - durable counts of failures, and of attempts that ended without a report; dead letters of work
- * that failed too often.
+ * dead_letter_work.h - durable counts of failures, and of attempts that ended without a report;
+ * dead letters of work that failed too often.
  */
 #ifndef STORE_DEAD_LETTERS_DEAD_LETTER_WORK_H
 #define STORE_DEAD_LETTERS_DEAD_LETTER_WORK_H
@@ -14,8 +14,9 @@
 #include "store/session/worker.h"
 
 /*
- * Count a failure of this intent's key in a transaction of its own: the key's dead letter is RETRYING, with the cause.
- * *failures: the new count; 0 if the key has no open intent any more (another worker has done the work).
+ * Count a failure of this intent's key in a transaction of its own: the key's dead letter is
+ * RETRYING, with the cause. *failures: the new count; 0 if the key has no open intent any more
+ * (another worker has done the work).
  */
 MUST_USE enum status dead_letter_work_count_failure(struct worker *store, const struct intent *intent,
     const struct error *cause, int32_t *failures, struct error *err);
@@ -23,8 +24,8 @@ MUST_USE enum status dead_letter_work_retry_after(
     struct worker *store, const struct intent *intent, int64_t delay_ms, struct error *err);
 
 /*
- * Give the key up: in one commit make its dead letter DEAD and remove its intents; a transaction becomes DEAD too. A
- * key without an open intent stays as it is.
+ * Give the key up: in one commit make its dead letter DEAD and remove its intents; a transaction
+ * becomes DEAD too. A key without an open intent stays as it is.
  */
 MUST_USE enum status dead_letter_work_bury(
     struct worker *store, const struct intent *intent, struct error *err);

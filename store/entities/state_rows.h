@@ -24,8 +24,9 @@ MUST_USE enum status state_rows_send_hold(
 MUST_USE enum status state_rows_take(struct session *session, struct write_set *set, struct error *err);
 
 /*
- * After the entries are planned: insert the missing rows, update and delete the existing ones. An insert waits for a
- * worker that inserts the same row, and fails with a duplicate key if that worker commits.
+ * After the entries are planned: insert the missing rows, update and delete the existing ones. An
+ * insert waits for a worker that inserts the same row, and fails with a duplicate key if that
+ * worker commits.
  */
 MUST_USE enum status state_rows_send(struct session *session, const struct write_set *set, struct error *err);
 

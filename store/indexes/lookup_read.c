@@ -162,7 +162,10 @@ static enum status look_up(struct session *session, struct operation *operation,
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
     /* a strong index has all entries at any time */
     reads_around = in->freshness.latest && !index_is_strong(index);
-    /* Guard G22: the watermark is read before the entries, so the entries have all work that it covers. */
+    /*
+     * Guard G22: the watermark is read before the entries, so the entries have all work that it
+     * covers.
+     */
     TRY(lag_read(session, &lag, err));
     out->lag = index_is_strong(index) ? lag.strong : lag.behind;
     if (reads_around)

@@ -163,8 +163,8 @@ static enum status begin_and_lock(struct session *session, struct source_keys *k
 }
 
 /*
- * Insert the missing state rows. The statement returns a row for each that this transaction has inserted, in the order
- * of the keys.
+ * Insert the missing state rows. The statement returns a row for each that this transaction has
+ * inserted, in the order of the keys.
  */
 static enum status create_states(
     struct session *session, struct key_list list, bool *is_done, struct error *err)

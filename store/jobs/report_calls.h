@@ -14,10 +14,15 @@
 
 enum { LIMIT_REPORTS = 20 }; /* the number of reports that an index keeps */
 
-/* Give an OPERATION_INDEX_VERIFY its outcome. INDEX_NOT_FOUND, INDEX_NOT_READY, REPORT_NOT_FOUND. */
+/*
+ * Give an OPERATION_INDEX_VERIFY its outcome. INDEX_NOT_FOUND, INDEX_NOT_READY, REPORT_NOT_FOUND.
+ */
 void report_calls_start(struct session *session, struct operation *operation);
 
-/* Give an OPERATION_INDEX_REPORT its outcome: the report and a page of its differences. REPORT_NOT_FOUND. */
+/*
+ * Give an OPERATION_INDEX_REPORT its outcome: the report and a page of its differences.
+ * REPORT_NOT_FOUND.
+ */
 void report_calls_get(struct session *session, struct operation *operation);
 
 /*

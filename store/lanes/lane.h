@@ -25,7 +25,9 @@
 
 struct lane;
 
-/* A batch in steps: begin() sends without blocking. Call finish() once pg_wait() has returned true. */
+/*
+ * A batch in steps: begin() sends without blocking. Call finish() once pg_wait() has returned true.
+ */
 struct lane_steps {
     /*
      * Send the batch. NULL: the batch, or the connection in its present state, cannot be run in

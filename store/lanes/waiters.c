@@ -25,8 +25,8 @@ enum { MARGIN_US = 100000 };
 enum { PROBES_PER_UNIT = 16 };
 
 /*
- * The time until the database is asked again. Freshness mostly comes within milliseconds, so the database is asked
- * again after a quarter of the time that the operation has waited.
+ * The time until the database is asked again. Freshness mostly comes within milliseconds, so the
+ * database is asked again after a quarter of the time that the operation has waited.
  */
 enum { PAUSE_US = 50000, MIN_PAUSE_US = 3000, MAX_PAUSE_US = 250000 };
 
@@ -45,7 +45,7 @@ struct waiter {
     int64_t since_us,
         ask_us; /* clock_monotonic_us: when it was added, when the database must be asked next */
     enum answer answer;
-    const struct error *why; /* WAIT_FRESHNESS: why the answer is OPEN or GIVEN_UP; NULL: not asked */
+    const struct error *why; /* of WAIT_FRESHNESS: why it is OPEN or GIVEN_UP; NULL: not asked */
 };
 
 /* ---- what differs between the kinds of waits ---- */
@@ -122,7 +122,10 @@ static enum answer judge_changes(const struct operation *operation, const PGresu
     return ANSWER_DECIDED;
 }
 
-/* How the database is asked about a wait. Freshness has no row: freshness.h asks in several statements. */
+/*
+ * How the database is asked about a wait. Freshness has no row: freshness.h asks in several
+ * statements.
+ */
 static const struct wait_question {
     const struct embedded *statement;
     void (*add)(struct pg_params *params, struct waiter *const *asked, size_t count, struct arena *arena);
@@ -159,7 +162,10 @@ bool waiters_must_wait(const struct operation *operation)
     return wait != OPERATION_WAIT_NONE;
 }
 
-/* The cost of one question about the operation, at most a quarter of the share of an account that is alone. */
+/*
+ * The cost of one question about the operation, at most a quarter of the share of an account that
+ * is alone.
+ */
 static int64_t weight_of(const struct waiters *waiters, const struct operation *operation)
 {
     int64_t probes = 0, max_weight = waiters->shares.capacity / 4;

@@ -32,7 +32,8 @@ struct descent {
     bool open;
     struct entity_key address; /* of the first page of the value */
     struct str prefix;
-    bool goes_on;           /* the page at the position follows, which an earlier query has given */
+    /* an earlier query has returned a page of this value, behind which this one begins */
+    bool goes_on;
     struct member *members; /* in descending order */
     size_t count, room, bytes;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample_calls.c - see the header. Samples of tables that are gone are not listed; they have their old id.
+ * sample_calls.c - see the header. Samples of a deleted table are not listed: no table has their
+ * table id any more.
  */
 #include "store/sampling/sample_calls.h"
 
@@ -12,8 +13,8 @@
 #include "store/sql.h"
 
 enum {
-    MAX_ROWS = 8192, /* of samples that one call merges */
-    MERGED_KEYS = 64 /* of a table */
+    MAX_ROWS = 8192, /* samples that one call merges */
+    MERGED_KEYS = 64 /* hot keys of one table */
 };
 
 static enum status forget_old(struct session *session, struct error *err)
@@ -92,7 +93,7 @@ struct merged {
     int64_t span_us;
 };
 
-/* The id of the table that is asked for; 0: of all. */
+/* The id of the requested table; 0: all tables. */
 static enum status wanted_table(
     struct session *session, const struct operation *operation, int64_t *out, struct error *err)
 {
@@ -114,7 +115,10 @@ static enum status wanted_table(
     return STATUS_OK;
 }
 
-/* The table's slot, which it gets with its first sample; NULL: it is gone, or of another account than is asked for. */
+/*
+ * The slot of a table, which is made for its first sample. NULL: the table does not exist any more,
+ * or belongs to another account.
+ */
 static struct hot_table *slot_of(
     const struct session *session, struct operation *operation, struct merged *merged, int64_t table_id)
 {
@@ -144,7 +148,8 @@ static void merge_rows(
 
     out->tables = ARENA_ARRAY(operation->arena, struct hot_table, (size_t)count);
     out->ids = ARENA_ARRAY(operation->arena, int64_t, (size_t)count);
-    for (int i = count - 1; i >= 0; i--) { /* the oldest first: the newest key written stays */
+    /* the oldest sample first, so that the newest written key remains */
+    for (int i = count - 1; i >= 0; i--) {
         struct hot_table *slot = slot_of(session, operation, out, pg_int8(rows, i, SAMPLE_TABLE));
         struct arena scratch;
         struct key_sketch sketch;

@@ -15,8 +15,9 @@ static enum reason reason_of(enum status status)
 {
     switch (status) {
     case STATUS_UNAVAILABLE:
-    case STATUS_STALE:        /* the catalogue changed at every try */
-    case STATUS_PRECONDITION: /* its schema or its settings are not what this program needs */
+    case STATUS_STALE: /* the catalogue has changed in every attempt */
+    /* the database's schema or settings are not those that this program needs */
+    case STATUS_PRECONDITION:
         return REASON_STORE_UNAVAILABLE;
     case STATUS_TIMEOUT:
         return REASON_OPERATION_TIMED_OUT;
@@ -25,7 +26,10 @@ static enum reason reason_of(enum status status)
     }
 }
 
-/* Of a database with another schema or unsafe settings our own words say what to do. */
+/*
+ * If the database has another schema or unsafe settings, the message is our own and says what to
+ * do.
+ */
 static const char *text_of(const struct error *err)
 {
     switch (err->status) {
@@ -64,7 +68,10 @@ void attempt_fail(struct operation *operation, const struct error *err)
     operation_fail(operation, &named);
 }
 
-/* The request was decided, against its caller. Whatever is unknown, or not to be had now, is no decision. */
+/*
+ * Whether the error is a decision about the request. An unknown outcome, or a failure of the
+ * database, is not.
+ */
 static bool is_refusal(const struct error *err)
 {
     switch (err->status) {
@@ -80,8 +87,8 @@ static bool is_refusal(const struct error *err)
 }
 
 /*
- * Guard G23: no refusal leaves that a catalogue from before the request may have decided. *err is replaced if it must
- * not leave: by STATUS_STALE, or by what stood in the way of asking.
+ * Guard G23: a refusal must not be returned if it may follow from a catalogue that was older than
+ * the request. If it must not, *err is replaced: by STATUS_STALE, or by the failure of the check.
  */
 static enum status confirm_refusal(
     struct session *session, const struct operation *operation, struct error *err)
@@ -95,11 +102,11 @@ static enum status confirm_refusal(
     return own.status;
 }
 
-/* An operation as a unit of work. */
+/* The operation of a caller, as the context of a unit of work. */
 struct operation_unit {
     struct operation *operation;
     attempt_work *work;
-    void *context; /* of the work */
+    void *context; /* passed to work */
 };
 
 static enum status decide(struct session *session, void *context, struct error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attempt.h - an operation of a caller as a unit of work, and failures as the caller may see them.
+ * attempt.h - runs a caller's operation as a unit of work, and turns failures into errors that
+ * callers may see.
  */
 #ifndef STORE_SESSION_ATTEMPT_H
 #define STORE_SESSION_ATTEMPT_H
@@ -9,24 +10,26 @@
 #include "store/session/session.h"
 
 /*
- * The error as callers may see it. One without a reason is the database's: STORE_UNAVAILABLE when trying again is
- * right, OPERATION_TIMED_OUT, else INTERNAL_ERROR, each with a fixed message. What the database or libpq said becomes
- * the detail, for the log: it may name hosts, files and roles. out may be err.
+ * Make the error that callers may see. An error without a reason comes from the database: it
+ * becomes STORE_UNAVAILABLE if a retry may help, OPERATION_TIMED_OUT, or INTERNAL_ERROR, each with
+ * a fixed message. The message of the database or of libpq may name hosts, files and roles, so it
+ * becomes the detail, which is only logged. out may be err.
  */
 void attempt_name_failure(const struct error *err, struct error *out);
 
-/* Fail an operation with that. */
+/* Fail an operation with the error that attempt_name_failure makes. */
 void attempt_fail(struct operation *operation, const struct error *err);
 
 /*
- * Give one operation its outcome: work() fills operation->out or fails. Another attempt is made after a temporary
- * failure or a changed catalogue (see unit_of_work.h) while the caller waits. work() must be safe to run again after
- * any failure it returns, and may leave a snapshot open.
+ * Give one operation its outcome: work() fills operation->out or fails. After a temporary failure
+ * or a change of the catalogue (see unit_of_work.h) it is called again, as long as the caller
+ * waits. So work() must be safe to repeat after every failure that it returns. It may leave a
+ * snapshot open.
  */
 void attempt_operation(struct session *session, struct operation *operation,
     enum status (*work)(struct session *session, struct operation *operation, struct error *err));
 
-/* The same for work that needs more than the operation. */
+/* As attempt_operation, for work that needs more than the operation. */
 typedef enum status attempt_work(
     struct session *session, struct operation *operation, void *context, struct error *err);
 void attempt_operation_with(

@@ -18,14 +18,17 @@ enum status catalogue_change_begin(struct session *session, struct error *err)
 
     TRY(fence_close(session, err));
     session->asked_us = clock_monotonic_us();
-    /* Tables are created without the fence: the row's lock keeps them out. */
+    /*
+     * A table may be created without the fence, so lock the catalogue's row, which every change
+     * locks.
+     */
     TRY(pg_query(&session->pg, &sql_catalogue_lock, NULL, &version, err));
     if (pg_int8(version, 0, PG_ONLY_COLUMN) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     return STATUS_OK;
 }
 
-/* How many there are, counted up to a number above the limit. */
+/* The number of the account's tables or indexes, counted up to one more than the limit. */
 static enum status count_of(struct session *session, const struct embedded *sql, struct str account,
     int64_t limit, int64_t *out, struct error *err)
 {
@@ -86,7 +89,10 @@ enum status catalogue_change_commit(struct session *session, int64_t changed, st
     return STATUS_OK;
 }
 
-/* A signature is stamped by its signer's clock, a deletion by another server's: each may be off by the allowance. */
+/*
+ * A signature has the time of its signer's clock, and a deletion the time of another server's
+ * clock. Either may differ by the allowance.
+ */
 enum status catalogue_change_send_table_made(struct session *session, int64_t table_id, struct error *err)
 {
     struct pg_params params;

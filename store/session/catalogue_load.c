@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalogue_load.c - see the header. Rows come family by family, those of tables and those of indexes beside each
- * other.
+ * catalogue_load.c - see the header. The rows of tables and those of indexes are both ordered by
+ * family, and are read in parallel.
  */
 #include "store/session/catalogue_load.h"
 
@@ -21,7 +21,7 @@ enum table_column {
     TABLE_NAME,
     TABLE_FOLDED,
     TABLE_CREATED,
-    TABLE_INDEX, /* whose entries it holds; 0: none */
+    TABLE_INDEX, /* the index whose entries the table holds; 0: none */
     TABLE_DEFAULT_MAX_PLAN,
     TABLE_POLICIES,
     TABLE_FEED,
@@ -30,7 +30,7 @@ enum table_column {
 };
 
 enum index_column {
-    INDEX_FAMILY, /* the source's table id */
+    INDEX_FAMILY, /* the table id of the source */
     INDEX_COLUMN_ID,
     INDEX_COLUMN_ACCOUNT,
     INDEX_COLUMN_NAME,
@@ -41,7 +41,7 @@ enum index_column {
     INDEX_COLUMN_REPLACES,
 };
 
-/* Rows of tables or of indexes, of which those before `next` belong to families that are made. */
+/* Rows of tables or of indexes. Those before `next` belong to families that are complete. */
 struct rows {
     const PGresult *result;
     int next;
@@ -57,7 +57,7 @@ static int64_t next_family(const struct rows *rows)
     return has_next(rows) ? pg_int8(rows->result, rows->next, TABLE_FAMILY) : INT64_MAX;
 }
 
-/* The number of rows of the family, of which `next` is the first. */
+/* The number of rows of the family whose first row is `next`. */
 static size_t count_rows(const struct rows *rows, int64_t family_id)
 {
     struct rows at = *rows;
@@ -113,7 +113,7 @@ static struct table *find_id(const struct table_family *family, int64_t table_id
     return NULL;
 }
 
-/* indexes: how many the family has. */
+/* indexes: the number of indexes of the family. */
 static void attach_index(struct table_family *family, struct index *index, size_t indexes)
 {
     struct table *source = find_id(family, index->source_table_id);
@@ -201,9 +201,9 @@ static enum status put_families(
 
 enum head_column { HEAD_VERSION, HEAD_FLOOR, HEAD_EPOCH, HEAD_ORIGIN };
 
-/* The results of one snapshot: a version must never stand beside newer tables. */
+/* The results of one snapshot: tables must not be newer than the version that is read with them. */
 struct flight {
-    PGresult *head, *changed, *tables, *indexes; /* changed: NULL where everything is read */
+    PGresult *head, *changed, *tables, *indexes; /* changed: NULL if the whole catalogue is read */
 };
 
 static void clear_flight(struct flight *flight)
@@ -291,8 +291,8 @@ static enum status load_all(struct pg *pg, struct catalogue **out, struct error 
 }
 
 /*
- * Guard G44: whether what was read leads from the known catalogue to the present one: no version in between lacks its
- * row.
+ * Guard G44: whether the changes lead from the known catalogue to the present one without a gap:
+ * every version in between has its row.
  */
 static bool goes_on(const struct catalogue *known, const struct catalogue *head, const PGresult *changed)
 {
@@ -300,7 +300,10 @@ static bool goes_on(const struct catalogue *known, const struct catalogue *head,
            head->version - known->version == PQntuples(changed);
 }
 
-/* A name may pass from one family to another, so all are removed before any is put. */
+/*
+ * A name may pass from one family to another, so all changed families are removed before any is
+ * added.
+ */
 static enum status apply_changes(struct catalogue *catalogue, const struct flight *flight, struct error *err)
 {
     for (int i = 0; i < PQntuples(flight->changed); i++) {
@@ -314,7 +317,7 @@ static enum status apply_changes(struct catalogue *catalogue, const struct fligh
     return put_families(catalogue, flight->tables, flight->indexes, err);
 }
 
-/* *out: NULL if what has changed is not known. */
+/* *out: NULL if the changes are not known. */
 static enum status read_changed(struct pg *pg, const struct catalogue *known, struct flight *flight,
     struct catalogue **out, struct error *err)
 {

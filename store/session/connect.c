@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connect.c - session_ensure, session_connect_early: a connection with a catalogue of its epoch. Apart from session.c,
- * because raising the epoch is a catalogue change, which needs a session.
+ * connect.c - session_ensure, session_connect_early: make a connection, and read the catalogue
+ * after its epoch was checked. They are not in session.c because raising the epoch is a catalogue
+ * change, which needs a session.
  */
 #include "base/random.h"
 #include "store/session/epoch.h"

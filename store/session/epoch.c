@@ -12,10 +12,10 @@ enum { MAX_ATTEMPTS = 5 };
 
 enum column { IS_SAME, SYSTEM_ID, TIMELINE, EPOCH, INSERT_LSN, FLUSH_LSN, KEY };
 
-/* The history of the database as one reading finds it. */
+/* The history of the database, as one statement has read it. */
 struct look {
-    bool is_same;       /* the catalogue's system and timeline are this database's */
-    struct history now; /* its lsn: where the next record goes */
+    bool is_same;       /* the database's system and timeline are those of the catalogue */
+    struct history now; /* its lsn: where the next log record goes */
     int64_t flush_lsn;
     bool has_key;
     struct token_key key;
@@ -48,7 +48,8 @@ static enum status raise_epoch(struct session *session, int64_t highest, struct 
 }
 
 /*
- * false: another session changes the catalogue, perhaps for the same reason. The session's catalogue is current again.
+ * Try to raise the epoch. *raised is false if another session has changed the catalogue meanwhile,
+ * perhaps for the same reason; the session's catalogue is current again.
  */
 static enum status try_to_raise(struct session *session, int64_t highest, bool *raised, struct error *err)
 {
@@ -70,8 +71,9 @@ static struct history what_is_remembered(const struct session *session, const st
 }
 
 /*
- * Look, and compare with what is remembered. Another thread may have seen more while this one waited for its answer:
- * only a look that begins after the memory was read can say that something is gone.
+ * Read the history, and compare it with what is remembered. Another thread may have remembered a
+ * later state while this one waited for its answer, so only a reading that begins after the memory
+ * was read can prove that something was lost.
  */
 static enum status look_back(struct session *session, struct look *found, struct history *remembered,
     bool *put_back, struct error *err)
@@ -146,7 +148,7 @@ enum status epoch_raise(const char *postgres, int64_t *epoch, struct error *err)
     struct session session;
     enum status status;
 
-    pg_allow_data_loss(true); /* nothing is acknowledged here but the epoch itself */
+    pg_allow_data_loss(true); /* this program acknowledges nothing but the epoch itself */
     session_init(&session, postgres, "tavola epoch");
     status = raise_once(&session, epoch, err);
     session_cleanup(&session);

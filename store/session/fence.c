@@ -29,7 +29,10 @@ static void pause_after(int32_t failures)
 
 enum holder_column { HOLDER_PROGRAM, HOLDER_STATE, HOLDER_EVENT, HOLDER_MS };
 
-/* "tavolad write (active, ClientWrite), open for 129.0 s". The holder may have ended since. */
+/*
+ * The message names the holder: "tavolad write (active, ClientWrite), open for 129.0 s". The holder
+ * may have ended since the attempt.
+ */
 static enum status refuse_blocked(struct pg *pg, struct error *err)
 {
     PG_RESULT rows = NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operation_times.h - the times that the store notes about an operation.
+ * operation_times.h - the times that the store records for an operation.
  *
- * They lie in the operation's arena. An operation that the store makes for its own use may do without them: then each
- * time is 0.
+ * They lie in the operation's arena. An operation that the store makes for its own use may have
+ * none; then each time is 0.
  */
 #ifndef STORE_SESSION_OPERATION_TIMES_H
 #define STORE_SESSION_OPERATION_TIMES_H
 
 #include "domain/operations/operation.h"
 
-/* The operation arrives now; called for each store_submit. */
+/* Record that the operation arrives now; called for each store_submit. */
 void operation_times_begin(struct operation *operation);
 
 /* When the operation arrived last, by clock_monotonic_us; 0: not known. */
@@ -19,17 +19,20 @@ int64_t operation_times_arrived_us(const struct operation *operation);
 /* When the last operation of a list arrived; 0: not known for one of them. */
 int64_t operation_times_latest_us(const struct operation *batch);
 
-/* Note that the freshness which the look-up requires was reached at `fresh_us`, by clock_monotonic_us. */
+/*
+ * Record that the freshness which the look-up requires was reached at `fresh_us`, by
+ * clock_monotonic_us.
+ */
 void operation_times_set_fresh(struct operation *operation, int64_t fresh_us);
 
 /* The time that operation_times_set_fresh has set; 0: none. */
 int64_t operation_times_fresh_us(const struct operation *operation);
 
-/* Whether an operation that was to run together with others has to take another way. */
+/* Whether an operation of a batch has to be run in another way. */
 enum operation_detour {
     DETOUR_NONE,
-    DETOUR_WAIT,  /* the freshness that it requires is not reached: it waits, and is run again */
-    DETOUR_ALONE, /* it has proved to be large, or is to be refused: it is run by itself */
+    DETOUR_WAIT,  /* its required freshness is not reached: it waits, and is then run again */
+    DETOUR_ALONE, /* it is large, or is to be refused: it runs by itself */
 };
 
 void operation_times_set_detour(struct operation *operation, enum operation_detour detour);

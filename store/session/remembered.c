@@ -12,13 +12,13 @@
 enum { MAX_HINT_BYTES = 256 };
 
 struct remembered {
-    pthread_mutex_t mutex; /* of everything */
+    pthread_mutex_t mutex; /* guards all members */
     struct history known;
-    bool was_offered; /* the hint was asked for */
+    bool was_offered; /* a hint was offered */
     char offer[MAX_HINT_BYTES];
-    size_t offer_len; /* not judged yet; 0: there is none */
+    size_t offer_len; /* of the hint that is not judged yet; 0: none */
     struct token_key key;
-    int64_t raised; /* the epoch; 0: none since it was asked for */
+    int64_t raised; /* the epoch; 0: not raised since remembered_take_raise */
 };
 
 struct remembered *remembered_new(void)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * remembered.h - what a program remembers of how far its database had come, to notice a restore (guard G29): in memory
- * while it runs, and over a restart as a signed hint that it keeps elsewhere (in Redis).
+ * remembered.h - what a program remembers of the progress of its database, to notice a restore
+ * (guard G29): in memory while it runs, and across restarts as a signed hint that is stored
+ * elsewhere (in Redis).
  *
- * The hint is not trusted: it counts only when this database's key has signed it, and it is asked for once per
- * program. So one that was forged does nothing, and one that was kept and is given again can cost an epoch per
- * program's start where it is of the epoch that holds; one that is lost is nothing remembered.
+ * The hint is not trusted: it counts only if it is signed with this database's key, and a program
+ * takes only one. So a forged hint has no effect. An old hint that is presented again can cost one
+ * epoch per start of the program, if it is of the present epoch. A lost hint means that nothing is
+ * remembered.
  *
- * All functions may be called from any thread.
+ * All functions are thread-safe.
  */
 #ifndef STORE_SESSION_REMEMBERED_H
 #define STORE_SESSION_REMEMBERED_H
@@ -19,24 +21,36 @@ struct remembered;
 struct remembered *remembered_new(void);
 void remembered_free(struct remembered *remembered); /* accepts NULL */
 
-/* Whether the hint is still to be asked for: true until remembered_offer. */
+/* Whether the program has not offered a hint yet. */
 bool remembered_wants_hint(struct remembered *remembered);
 
-/* What was kept elsewhere; empty: nothing. Judged when the database is next looked at, and only the first. */
+/*
+ * Offer the hint that was stored elsewhere; empty: there is none. It is judged when the database's
+ * history is next read. Only the first call counts.
+ */
 void remembered_offer(struct remembered *remembered, struct str hint);
 
-/* What to keep elsewhere. false: nothing yet, or the hint kept there has not been judged. */
+/*
+ * The hint to be stored elsewhere. false: there is none yet, or the offered one has not been
+ * judged.
+ */
 bool remembered_hint(struct remembered *remembered, struct arena *arena, struct str *out);
 
-/* Whether this program has raised the epoch since it was asked last, and to which. */
+/* Whether this program has raised the epoch since the last call, and to which number. */
 bool remembered_take_raise(struct remembered *remembered, int64_t *epoch);
 
-/* ---- for epoch.c ---- */
+/* ---- used by epoch.c ---- */
 
-/* All that is remembered of the database whose key this is; system_id 0: nothing. */
+/*
+ * Judge an offered hint with the database's key, and return what is remembered of this database.
+ * system_id 0: nothing.
+ */
 struct history remembered_judge(struct remembered *remembered, const struct token_key *key);
 
-/* The database was looked at and is no older than what is remembered. seen: its lsn is flushed. */
+/*
+ * Remember the state of the database, which was found to be no older than what is remembered. The
+ * log must be flushed up to seen->lsn.
+ */
 void remembered_confirm(struct remembered *remembered, const struct history *seen);
 
 void remembered_raised(struct remembered *remembered, int64_t epoch);

@@ -20,7 +20,9 @@ static enum status not_found(
     return status;
 }
 
-/* A signature made for a table that is gone does not open the next one of that name. */
+/*
+ * A signature that was made for a deleted table gives no access to a later table of the same name.
+ */
 static enum status check_age(const struct operation *operation, const struct table *table, struct error *err)
 {
     if (!operation->signed_at || (table && table->signatures_from <= operation->signed_at))

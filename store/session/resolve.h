@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.h - from the names in operations to the tables of the catalogue, as this session knows it. Before an
- * operation is refused because of it, the catalogue has to be confirmed: see session_confirm.
+ * resolve.h - finds the tables and indexes that operations name in the session's catalogue. Before
+ * an operation is refused because of the result, the catalogue must be confirmed: see
+ * session_confirm.
  */
 #ifndef STORE_SESSION_RESOLVE_H
 #define STORE_SESSION_RESOLVE_H
@@ -10,20 +11,20 @@
 #include "store/session/session.h"
 
 /*
- * The table an operation names, as this session knows it. STATUS_NOT_FOUND: TABLE_NOT_FOUND. STATUS_DENIED: it
- * is newer than operation->signed_at.
+ * Find the table that an operation names. STATUS_NOT_FOUND: TABLE_NOT_FOUND. STATUS_DENIED: the
+ * table is newer than operation->signed_at.
  */
 MUST_USE enum status resolve_table(const struct session *session, const struct operation *operation,
     const struct table **out, struct error *err);
 
 /*
- * The same for writes; a table other than operation->in.write.table_id is not found. INDEX_OWNED: it holds an
- * index's entries.
+ * As resolve_table, for writes. A table other than operation->in.write.table_id counts as not
+ * found. INDEX_OWNED: the table holds the entries of an index.
  */
 MUST_USE enum status resolve_writable(const struct session *session, const struct operation *operation,
     const struct table **out, struct error *err);
 
-/* The same for an index: INDEX_NOT_FOUND. */
+/* As resolve_table, for an index: INDEX_NOT_FOUND. */
 MUST_USE enum status resolve_index(const struct session *session, const struct operation *operation,
     const struct index **out, struct error *err);
 

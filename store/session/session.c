@@ -43,7 +43,7 @@ void session_note_confirmed(struct session *session)
         session->confirmed_us = session->asked_us;
 }
 
-/* A catalogue that the database had at since_us or later. */
+/* Make the session's catalogue one that the database had at since_us or later. */
 static enum status read_catalogue(struct session *session, int64_t since_us, struct error *err)
 {
     struct catalogue_reading reading = { .asked_us = clock_monotonic_us() };
@@ -164,7 +164,7 @@ enum status session_take_begin(struct session *session, int64_t *now_us, struct 
 
 /* ---- commit ---- */
 
-/* version: NULL, or the catalogue's version without which there is to be no marker. */
+/* version: NULL, or the version that the catalogue must have for a marker to be inserted. */
 static enum status send_markers(struct session *session, const int64_t *version, struct error *err)
 {
     struct pg_params older, own;
@@ -186,7 +186,10 @@ static enum status send_commit(struct session *session, const int64_t *version, 
     session->marker_number++;
     TRY(send_markers(session, version, err));
     TRY(pg_sync(&session->pg, err));
-    /* A failure from here on closes the connection, and COMMIT may already have been received. */
+    /*
+     * After a failure from here on the connection is closed, and the server may have received
+     * COMMIT.
+     */
     if (pg_send(&session->pg, &sql_commit, NULL, NULL) != STATUS_OK ||
         pg_sync(&session->pg, NULL) != STATUS_OK)
         pg_close(&session->pg);
@@ -250,15 +253,19 @@ enum status session_ask(struct session *session, session_question *question, voi
     }
 }
 
-/* Whether the transaction whose answer was lost has committed, by its marker. */
+/*
+ * The question whether the transaction whose answer was lost has committed, which its marker
+ * decides.
+ */
 struct lost_commit {
     int64_t connection_id, number; /* of the marker */
     bool committed;
 };
 
 /*
- * Guard G6: insert the lost transaction's own marker, and a note if that was possible. Whether the note is
- * there is the answer, also for a second try after the answer to the first was lost.
+ * Guard G6: try to insert the lost transaction's own marker, together with a second row. The second
+ * row exists exactly if the marker was inserted, that is, if the transaction has not committed; so
+ * the question can be asked again if its answer is lost too.
  */
 static enum status ask_marker(struct session *session, void *context, struct error *err)
 {
@@ -320,7 +327,7 @@ enum status session_take_commit(struct session *session, struct error *err)
         if (sent == STATUS_OK)
             failure = answer;
     }
-    if (!pg_is_open(&session->pg)) { /* COMMIT had been sent */
+    if (!pg_is_open(&session->pg)) { /* the server may have received COMMIT */
         TRY(resolve(session, &lost, err));
         if (lost.committed)
             return STATUS_OK;
@@ -334,7 +341,7 @@ struct intent_block session_reserve_intents(struct session *session, int64_t now
     struct intent_block block = { .us = now_us, .origin = session->intent_origin };
 
     if (count > UINT32_MAX - session->intent_counter)
-        session->intent_counter = 0; /* the clock has moved on since it was there last */
+        session->intent_counter = 0; /* the clock has advanced since the counter was last here */
     block.first = session->intent_counter + 1;
     session->intent_counter += (uint32_t)count;
     block.last = session->intent_counter;

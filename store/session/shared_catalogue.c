@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared_catalogue.c - see the header. Nothing is read with the mutex.
+ * shared_catalogue.c - see the header. No statement is sent while the mutex is held.
  */
 #include "store/session/shared_catalogue.h"
 
@@ -13,9 +13,9 @@
 
 struct shared_catalogue {
     pthread_mutex_t mutex;
-    pthread_cond_t read; /* a session has ended its reading */
+    pthread_cond_t read; /* a session has finished reading the catalogue */
     bool reading;
-    struct catalogue_reading newest; /* catalogue: NULL until one has been read */
+    struct catalogue_reading newest; /* its catalogue is NULL until one has been read */
 };
 
 struct shared_catalogue *shared_catalogue_new(void)
@@ -37,7 +37,7 @@ void shared_catalogue_free(struct shared_catalogue *shared)
     free(shared);
 }
 
-/* With the mutex. */
+/* The caller holds the mutex. */
 static struct catalogue_reading refer_to_newest(const struct shared_catalogue *shared)
 {
     struct catalogue_reading reading = shared->newest;
@@ -47,7 +47,7 @@ static struct catalogue_reading refer_to_newest(const struct shared_catalogue *s
     return reading;
 }
 
-/* With the mutex. */
+/* Whether the newest catalogue is the answer. The caller holds the mutex. */
 static bool is_answered(
     const struct shared_catalogue *shared, const struct catalogue *known, int64_t since_us)
 {
@@ -56,8 +56,9 @@ static bool is_answered(
 }
 
 /*
- * Wait while another session reads what may be the answer. true: *out is the answer. false: the caller is to read, from
- * *out, where it holds a catalogue, on; *first: it is the one for which the others wait.
+ * Wait while another session reads what may be the answer. true: *out is the answer. false: the
+ * caller has to read; *out is the newest catalogue, if there is one, from which it continues.
+ * *first: other sessions wait for this caller's reading.
  */
 static bool look_at_newest(struct shared_catalogue *shared, const struct catalogue *known, int64_t since_us,
     int64_t deadline_us, struct catalogue_reading *out, bool *first)
@@ -77,7 +78,10 @@ static bool look_at_newest(struct shared_catalogue *shared, const struct catalog
     return answered;
 }
 
-/* With the mutex. Of one history the higher version is the newer one; else the later reading is. */
+/*
+ * Of two catalogues of one history, the one with the higher version is newer; otherwise the one
+ * that was read later. The caller holds the mutex.
+ */
 static bool is_newer(const struct catalogue_reading *a, const struct catalogue_reading *b)
 {
     if (!b->catalogue)
@@ -87,7 +91,10 @@ static bool is_newer(const struct catalogue_reading *a, const struct catalogue_r
     return a->asked_us > b->asked_us;
 }
 
-/* With the mutex. A reading that finds the newest one again is a later sight of it. */
+/*
+ * Keep a reading if it is the newest. If it found the newest catalogue again, only its time is
+ * kept. The caller holds the mutex.
+ */
 static void keep(struct shared_catalogue *shared, const struct catalogue_reading *fresh)
 {
     if (shared->newest.catalogue == fresh->catalogue) {

@@ -4,7 +4,10 @@
  */
 #include "store/session/unit_of_work.h"
 
-/* The attempt has not begun, so no failure to connect is the fault of the work, nor leaves its outcome unknown. */
+/*
+ * Connect. The attempt has not begun, so a failure here is not an error of the work, and its
+ * outcome is known.
+ */
 static enum status connect_session(struct session *session, struct error *err)
 {
     struct error cause = { 0 };

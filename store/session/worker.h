@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.h - a worker's connection to PostgreSQL. What workers do with it stands in the headers *_work.h, reconcile.h
- * and sweep.h of the rooms beside: each function there is one short transaction, or a few that may each be the last,
- * so a crash between any two leaves work that another worker carries on.
+ * worker.h - a worker's connection to PostgreSQL. The headers *_work.h, reconcile.h and sweep.h of
+ * the other rooms say what workers do with it. Each of their functions is one short transaction, or
+ * a few of them, and a crash between any two leaves work that another worker continues.
  *
- * A worker is a connection with its catalogue; it belongs to one thread, connects by itself and
- * again after a loss. Every function returns STATUS_UNAVAILABLE when there is no database (at most once a
- * second it tries to connect) and changes nothing then.
+ * A worker has a connection with a catalogue; it belongs to one thread, connects by itself, and
+ * connects again if the connection is lost. If the database cannot be reached, every function
+ * returns STATUS_UNAVAILABLE and changes nothing; attempts to connect are made at most once a
+ * second.
  */
 #ifndef STORE_SESSION_WORKER_H
 #define STORE_SESSION_WORKER_H
@@ -26,29 +27,35 @@ struct shared_catalogue;
 /* See pg_allow_data_loss. */
 void worker_allow_data_loss(bool allowed);
 
-/* worker: the name that shows in leases and timelines. Does not connect yet. */
+/* worker: the name that leases and timelines show. Does not connect. */
 MUST_USE enum status worker_open(
     const char *postgres, const char *worker, struct worker **out, struct error *err);
 void worker_close(struct worker *store);
 
-/* Notice restores of the database by what this remembers; borrowed, shared by the worker's threads. */
+/*
+ * Notice restores of the database by means of `remembered`, which is borrowed and shared by the
+ * worker's threads.
+ */
 void worker_remember(struct worker *store, struct remembered *remembered);
 
-/* Share what is read of the catalogue; borrowed, the same for all of the worker's threads. */
+/* Share the catalogue; it is borrowed, and the same for all of the worker's threads. */
 void worker_share_catalogue(struct worker *store, struct shared_catalogue *catalogue);
 
-/* Look how far the database has come: what a new connection does too, for what is remembered to be recent. */
+/*
+ * Read the history of the database, as on a new connection, so that the remembered state is recent.
+ */
 MUST_USE enum status worker_look_at_history(struct worker *store, struct error *err);
 
 /*
- * Which connection to the database this is: another number than before after each reconnect. Reconciles do not wait for
- * the disk, so a caller that remembers finished intents must forget them then.
+ * The number of the present connection, which differs after each reconnect. Reconciles do not wait
+ * for the disk, so a caller that remembers finished intents must forget them if the number has
+ * changed.
  */
 int64_t worker_connection(const struct worker *store);
 
 /*
- * To be called after COMMIT, from the store's own thread, with the intents that a transaction's step has
- * caused: hints for the queue, lost without harm.
+ * observe() is called after COMMIT, in the thread of the caller, with the intents that a step of a
+ * transaction has made: hints for the queue, which may be lost.
  */
 void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context);

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_attempt.c - see the header. Which failures are temporary for a worker, and which status they get.
+ * worker_attempt.c - see the header: which failures are temporary for a worker, and which status
+ * each failure gets.
  */
 #include "store/session/worker_attempt.h"
 
 enum { MAX_ATTEMPTS = 4 };
 
 /*
- * A lock timeout is returned at once, because the caller may have other work. A duplicate key: another transaction has
- * inserted the row meanwhile.
+ * A lock timeout is not temporary: it is returned at once, because the caller may have other work.
+ * A duplicate key is: another transaction has inserted the row meanwhile.
  */
 static bool is_temporary(const struct error *err)
 {
     return (err->status == STATUS_UNAVAILABLE && !pg_is_lock_timeout(err)) || pg_is_duplicate_key(err);
 }
 
-/* A failure that keeps this worker from the database is not a failure of the work. */
+/*
+ * If the failure keeps this worker from using the database, make it STATUS_UNAVAILABLE, so that the
+ * work is not blamed.
+ */
 static void name_failure(struct error *err)
 {
     if (pg_is_lock_timeout(err))

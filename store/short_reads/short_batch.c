@@ -2,9 +2,10 @@
 /*
  * short_batch.c - see the header.
  *
- * The order of the reads is what makes the answers true: first the tokens and the lag, then the entries (guard G22).
- * The entries, the sources they are checked against and, if a look-up asks for the latest, the question whether
- * anything is open are one statement, and so one snapshot (guard G21).
+ * The answers are right because of the order of the reads: first the tokens and the lag, then the
+ * entries (guard G22). The entries, the sources they are checked against and, if a look-up asks for
+ * the latest, the question whether anything is open are one statement, and so one snapshot (guard
+ * G21).
  */
 #include "store/short_reads/short_batch.h"
 
@@ -17,18 +18,20 @@
 
 enum {
     MAX_ATTEMPTS = 3,
-    ROWS_PER_ENTITY = 16, /* read by a range, as cheap as one found by its key in a flight */
-    HITS_PER_ENTITY = 4,  /* index entries, each read with its source */
+    /* rows read by a range that cost as much as one row found by its key in a flight */
+    ROWS_PER_ENTITY = 16,
+    HITS_PER_ENTITY = 4, /* index entries, each read with its source */
     BYTES_PER_ENTITY = 4096,
-    MAX_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
+    /* of keys: a socket buffers this much, so sending does not wait for the server to read */
+    MAX_BEGUN_BYTES = 32 * 1024,
 };
 
 /* One operation of a batch: a look-up or a page. */
 struct short_read {
     struct operation *operation;
-    struct short_lookup *lookup;             /* or NULL */
-    struct short_page *page;                 /* or NULL */
-    const struct short_statement *statement; /* NULL: it asks nothing here */
+    struct short_lookup *lookup;             /* NULL for a page */
+    struct short_page *page;                 /* NULL for a look-up */
+    const struct short_statement *statement; /* NULL: the operation is in no statement */
 };
 
 struct flight {
@@ -38,7 +41,7 @@ struct flight {
     struct short_page *pages;
     size_t count, lookup_count, page_count;
     struct short_ranges ranges;
-    size_t taken; /* statements */
+    size_t taken; /* number of statements whose results were taken */
     struct lag_seen lag;
 };
 
@@ -66,14 +69,17 @@ static bool is_here(const struct operation *operation)
     return operation_times_detour(operation) == DETOUR_NONE;
 }
 
-/* What it requires is not there yet. One that has waited for it before is to tell what has happened since. */
+/*
+ * The required freshness is not reached. An operation that has waited for it before runs alone,
+ * where the error tells what has happened since.
+ */
 static void let_wait(struct operation *operation)
 {
     operation_times_set_detour(
         operation, operation_times_fresh_us(operation) == 0 ? DETOUR_WAIT : DETOUR_ALONE);
 }
 
-/* ---- what is asked ---- */
+/* ---- planning ---- */
 
 static enum status resolve(struct session *session, struct flight *flight, struct operation *operation)
 {
@@ -89,7 +95,10 @@ static enum status resolve(struct session *session, struct flight *flight, struc
     return short_page_resolve(session, operation, read->page, &ignored);
 }
 
-/* Refusals are left to the way alone. false: something was not found in the catalogue that the session knows. */
+/*
+ * Resolve all operations. An operation that fails is run alone, where it gets its error. false: a
+ * name was not found in the session's catalogue.
+ */
 static bool resolve_all(struct session *session, struct flight *flight)
 {
     bool all_found = true;
@@ -155,7 +164,9 @@ static void plan_all(struct session *session, struct flight *flight)
 
 /* ---- the flight: the lag, then the statements ---- */
 
-/* Each statement is a segment of its own, so that what it brings does not wait for the next one. */
+/*
+ * Each statement is a segment of its own, so that its result does not wait for the next statement.
+ */
 static enum status send_all(struct session *session, const struct flight *flight, struct error *err)
 {
     session_asks_version(session);
@@ -174,7 +185,7 @@ static bool is_recent(const struct short_lookup *lookup, const struct lag_seen *
            freshness_is_recent(&lookup->operation->in.lookup.freshness, &lag->behind);
 }
 
-/* The rows of its statement have come. */
+/* Decide a read whose statement's rows have arrived. */
 static void decide(const struct flight *flight, struct short_read *read)
 {
     if (read->lookup && !is_recent(read->lookup, &flight->lag))
@@ -218,7 +229,7 @@ static enum status attempt(struct session *session, void *context, struct error 
     struct flight *flight = context;
     enum status status;
 
-    /* What is not found may be there in the catalogue of now. */
+    /* A name that was not found may exist in the current catalogue. */
     if (!resolve_all(session, flight))
         TRY(session_confirm(session, operation_times_latest_us(flight->batch), err));
     TRY(ask_tokens(session, flight, err));
@@ -231,7 +242,10 @@ static enum status attempt(struct session *session, void *context, struct error 
     return status;
 }
 
-/* What waits for a lock goes on alone, where its deadline holds. */
+/*
+ * After a lock timeout no other attempt is made: each operation runs alone, bounded by its own
+ * deadline.
+ */
 static bool is_worth_another(const struct error *err)
 {
     return pg_is_transient(err) && !pg_is_lock_timeout(err);
@@ -274,10 +288,13 @@ void short_batch_run(struct session *session, struct operation *batch, void *con
         .is_temporary = is_worth_another };
 
     (void)context;
-    pg_recover(&session->pg); /* what a failed step has left */
+    pg_recover(&session->pg); /* clears what a failed step has left */
     if (unit_of_work_run(session, &unit, NULL) != STATUS_OK)
         for (struct operation *operation = batch; operation; operation = operation->next)
-            run_alone(operation); /* whatever it was, it concerns one of them, or each will be told */
+            /*
+             * the cause may concern one operation only; if it concerns all, each gets its own error
+             */
+            run_alone(operation);
     set_answered(batch);
 }
 
@@ -321,7 +338,10 @@ void *short_batch_begin(struct session *session, struct operation *batch)
     return send_all(session, flight, &ignored) == STATUS_OK ? flight : NULL;
 }
 
-/* Move from the batch to *decided what the statement has decided, and what had no part in any. */
+/*
+ * Move to *decided the operations of the batch that the statement has decided, and those that are
+ * in no statement.
+ */
 static void move_decided(const struct flight *flight, const struct short_statement *statement,
     struct operation **batch, struct operation **decided)
 {

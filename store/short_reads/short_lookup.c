@@ -11,12 +11,15 @@
 
 enum {
     MAX_TOKENS = 4,         /* consistency tokens of a short look-up */
-    MAX_TOKEN_BUCKETS = 16, /* and buckets of the intents that they name */
+    MAX_TOKEN_BUCKETS = 16, /* of the intents that these tokens name */
 };
 
 /* ---- which ---- */
 
-/* Tokens are asked about in one statement for all look-ups of a batch. */
+/*
+ * One statement asks for the tokens of all look-ups of a batch, so each look-up may have a few
+ * only.
+ */
 static bool has_short_tokens(const struct freshness *freshness)
 {
     size_t buckets = 0;
@@ -34,13 +37,13 @@ bool short_lookup_may_be(const struct operation *operation)
 {
     const struct operation_lookup *in = &operation->in.lookup;
 
-    /* Behind a full page of a long answer comes another one. */
+    /* A page that follows a full page is seldom the last one. */
     if (in->has_after && in->limit > SHORT_RANGES_MAX_ROWS)
         return false;
     return in->equal_count > 0 && has_short_tokens(&in->freshness);
 }
 
-/* ---- what it asks ---- */
+/* ---- planning ---- */
 
 enum status short_lookup_resolve(
     const struct session *session, struct operation *operation, struct short_lookup *out, struct error *err)
@@ -98,7 +101,7 @@ bool short_lookup_plan(
     return lookup->count > 0;
 }
 
-/* ---- what it gets ---- */
+/* ---- taking the rows ---- */
 
 static bool holds(const void *range, const struct entity *entity)
 {
@@ -132,7 +135,7 @@ static void set_outcome(
         .rows_returned = (int64_t)out->count };
 }
 
-/* What the entries say counts. */
+/* Make the outcome from the entries alone. */
 static bool take_entries(struct short_lookup *lookup, const struct lag_seen *lag)
 {
     struct operation *operation = lookup->operation;
@@ -179,7 +182,7 @@ static size_t rows_that_came(const struct short_lookup *lookup)
     return rows;
 }
 
-/* What the entities say counts. */
+/* Make the outcome from the entities of the entries. */
 static bool take_hits(struct short_lookup *lookup, const struct lag_seen *lag)
 {
     struct operation *operation = lookup->operation;
@@ -199,7 +202,10 @@ static bool take_hits(struct short_lookup *lookup, const struct lag_seen *lag)
 
 bool short_lookup_take(struct short_lookup *lookup, const struct lag_seen *lag)
 {
-    /* What is open must be read around, one source after the other: not here. */
+    /*
+     * Some source key is open, so the sources have to be read one after the other, which is not
+     * done here.
+     */
     if (lookup->first->is_behind)
         return false;
     return lookup->operation->in.lookup.trust_index ? take_entries(lookup, lag) : take_hits(lookup, lag);

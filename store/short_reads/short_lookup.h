@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_lookup.h - one look-up of a batch of short reads: from what it asks to ranges of entries, and from the entries,
- * which come with their sources if they are to be checked, to its outcome. The outcome is that of lookup_read.h.
+ * short_lookup.h - one look-up of a batch of short reads: it becomes ranges of entries; the
+ * entries, with their sources if they are to be checked, become the outcome. The outcome is the
+ * same as that of lookup_read.h.
  */
 #ifndef STORE_SHORT_READS_SHORT_LOOKUP_H
 #define STORE_SHORT_READS_SHORT_LOOKUP_H
@@ -13,24 +14,24 @@
 struct short_lookup {
     struct operation *operation;
     const struct index *index;
-    bool reads_around; /* asks for the latest of an index that can be behind */
+    bool reads_around; /* the look-up asks for the latest, and the index may be behind */
     struct lookup_range range;
-    struct short_range *first; /* of its ranges; NULL: none */
+    struct short_range *first; /* the first of its ranges; NULL: none */
     size_t count;
 };
 
-/* Whether a look-up may turn out to be short; the others are not worth the attempt. */
+/* Whether a look-up may turn out to be short; for others an attempt is not worth its cost. */
 bool short_lookup_may_be(const struct operation *operation);
 
-/* Find the index. A failure is the operation's, or due to a catalogue that has changed. */
+/* Find the index. It fails if the operation must be refused, or if the catalogue has changed. */
 MUST_USE enum status short_lookup_resolve(
     const struct session *session, struct operation *operation, struct short_lookup *out, struct error *err);
 
-/* Add its ranges. false: it has to run alone. */
+/* Add the look-up's ranges. false: it must run alone. */
 bool short_lookup_plan(
     const struct session *session, struct short_lookup *lookup, struct short_ranges *ranges);
 
-/* Its rows have come: set the outcome. false: it has to run alone. */
+/* Set the outcome from the rows, which have arrived. false: it must run alone. */
 bool short_lookup_take(struct short_lookup *lookup, const struct lag_seen *lag);
 
 #endif

@@ -23,11 +23,11 @@ bool short_page_may_be(const struct operation *operation)
         return false;
     if (in->plan.points)
         return in->plan.point_count == 1 && !in->has_after;
-    /* All of a partition, and what follows a full page, is seldom short. */
+    /* A whole partition, or what follows a full page, is seldom short. */
     return is_small || (range->row.has_low && range->row.has_high && !in->has_after);
 }
 
-/* ---- what it asks ---- */
+/* ---- planning ---- */
 
 enum status short_page_resolve(
     const struct session *session, struct operation *operation, struct short_page *out, struct error *err)
@@ -41,7 +41,10 @@ static struct interval interval_of(struct str key)
     return (struct interval){ .has_low = true, .has_high = true, .low = key, .high = key };
 }
 
-/* A position that the caller may not see comes from a page read with other credentials. */
+/*
+ * If the caller may not see the position, it comes from a page that was read with other
+ * credentials.
+ */
 static bool is_position_seen(const struct operation *operation)
 {
     const struct operation_page *in = &operation->in.page;
@@ -83,7 +86,7 @@ bool short_page_plan(struct short_page *page, struct short_ranges *ranges)
     return true;
 }
 
-/* ---- what it gets ---- */
+/* ---- taking the rows ---- */
 
 static bool is_seen(const void *within, const struct entity *entity)
 {

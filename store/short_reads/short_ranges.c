@@ -32,7 +32,7 @@ void short_ranges_close(struct short_ranges *ranges)
         short_ranges_clear(&ranges->statements[i]);
 }
 
-/* One that has room for another read. */
+/* Find a statement that has room for one more read. */
 static struct short_statement *find_statement(
     struct short_ranges *ranges, enum short_form form, bool descending)
 {
@@ -83,7 +83,10 @@ static void init_arrays(struct range_arrays *arrays, struct arena *arena)
     pg_array_init(&arrays->behind, arena, PG_INT8);
 }
 
-/* Above every key. As the end of a range, which is above its beginning, the empty text stands for it. */
+/*
+ * A text above every key. A range that ends with it has the empty text as its end, which no other
+ * range can have.
+ */
 static struct str end_of_keys(void)
 {
     return row_bounds_high(&(struct interval){ .has_high = false }, NULL);
@@ -130,7 +133,10 @@ static void add_arrays(struct range_arrays *arrays, struct pg_params *params)
     pg_add_array(params, &arrays->behind);
 }
 
-/* Each table once: a range before this one may ask the same. */
+/*
+ * Whether the statement must ask if the indexes of the range's table are behind: not if a range
+ * before has the same table.
+ */
 static bool must_ask(const struct short_statement *statement, const struct short_range *range)
 {
     if (!range->asks_behind)
@@ -159,14 +165,14 @@ enum status short_ranges_send(struct session *session, const struct short_ranges
     return pg_send(&session->pg, statement_texts[statement->form][statement->descending], &params, err);
 }
 
-/* Of both forms. */
+/* The columns of both forms of the statement. */
 enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_BEHIND, COLUMN_KEY };
 
 enum row_column { ROW_VERSION = COLUMN_KEY + 1, ROW_TS, ROW_EXPIRES, ROW_SIZE, ROW_PROPERTIES };
 
 enum hit_column { HIT_SIZE = COLUMN_KEY + 1, HIT_NAMED, HIT_VERSION, HIT_TS, HIT_EXPIRES, HIT_PROPERTIES };
 
-/* Give each range its rows. A range without any has one row, of nulls. */
+/* Give each range its rows. A range without rows has one row, of nulls. */
 static void share_rows(struct short_statement *statement)
 {
     const PGresult *rows = statement->rows;
@@ -204,7 +210,7 @@ static int64_t int8_or(const PGresult *rows, int row, int column, int64_t otherw
     return PQgetisnull(rows, row, column) ? otherwise : pg_int8(rows, row, column);
 }
 
-/* *is_cut: its properties were left out. false: it is dead, or has expired. */
+/* *is_cut: the properties were left out. false: the row is dead, or has expired. */
 static bool read_row(
     const struct short_range *range, int row, struct entity *out, int64_t *size, bool *is_cut)
 {
@@ -255,9 +261,9 @@ static bool is_wanted(const struct short_answer *answer, const struct entity_key
 }
 
 enum taken {
-    TAKEN,  /* into the answer, or passed over */
-    FULL,   /* the answer is, without it */
-    UNTOLD, /* what came is not enough to tell */
+    TAKEN,  /* added to the answer, or left out on purpose */
+    FULL,   /* the answer is full without it */
+    UNTOLD, /* the rows that were read are not enough to decide */
 };
 
 static enum taken take_row(const struct short_range *range, int row, struct short_answer *answer,
@@ -292,7 +298,10 @@ static enum taken take_hit(const struct short_range *range, int row, struct shor
     return TAKEN;
 }
 
-/* The rows of one range. *full: the answer is, and there are more of them. false: they are not enough to tell. */
+/*
+ * Add the rows of one range. *full: the answer is full, and more rows exist. false: the rows that
+ * were read are not enough to decide.
+ */
 static bool collect_range(const struct short_range *range, struct short_answer *answer, bool *full)
 {
     bool of_hits = range->statement->form == SHORT_HITS;
@@ -329,7 +338,7 @@ bool short_ranges_collect(const struct short_range *ranges, size_t count, struct
     for (size_t i = 0; i < count && !answer->more; i++)
         if (!collect_range(&ranges[i], answer, &answer->more))
             return false;
-    /* The rows go with their results. */
+    /* The rows are released with their result, so the position is copied. */
     answer->position.partition = arena_copy(answer->arena, answer->position.partition);
     answer->position.row = arena_copy(answer->arena, answer->position.row);
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transaction_calls.c - see the header. Two submissions of one id meet at the primary key: the second waits
- * for the first and then reads what it has left.
+ * transaction_calls.c - see the header. If the same id is submitted twice at the same time, the
+ * primary key makes the second submission wait for the first; then it reads the first one's row.
  */
 #include "store/transactions/transaction_calls.h"
 
@@ -61,7 +61,10 @@ enum status transaction_calls_send_update(
     return pg_send(&session->pg, &sql_transaction_update, &params, err);
 }
 
-/* A statement with the parameters bucket, account, id: what goes when a transaction is done with. */
+/*
+ * Send a statement with the parameters bucket, account and id, which deletes rows of a transaction
+ * that has ended.
+ */
 static enum status send_end(struct session *session, const struct embedded *sql,
     const struct transaction *transaction, struct error *err)
 {
@@ -99,7 +102,10 @@ static int64_t table_id_of(const struct session *session, struct str own, struct
     return table ? table->table_id : 0;
 }
 
-/* Guard G24: a step is for the table that has the name now, not for a later one. What is not there is refused later. */
+/*
+ * Guard G24: bind each step to the table that has the name now, not to a later one. A table that
+ * does not exist is refused later.
+ */
 static void bind_steps(const struct session *session, struct operation *operation)
 {
     const struct transaction *transaction = &operation->in.transaction.transaction;
@@ -168,7 +174,10 @@ static enum status check_same_steps(struct session *session, const struct operat
         "a transaction %.*s with other steps was submitted before", STR_ARG(submitted->id));
 }
 
-/* A table that could be written to, and by a signature's holder; index: of the step. */
+/*
+ * The table of a step must exist and be writable, also for the holder of a signature. index: the
+ * number of the step.
+ */
 static enum status check_table(const struct session *session, const struct operation *submission,
     struct str account, struct str table, size_t index, struct error *err)
 {
@@ -185,8 +194,8 @@ static enum status check_table(const struct session *session, const struct opera
 }
 
 /*
- * Refuse at once a transaction that can never succeed. The catalogue is the current one, because the fence has been
- * entered.
+ * Refuse at once a transaction that can never succeed. The transaction has entered the fence, so
+ * the catalogue is the current one.
  */
 static enum status check_tables(
     const struct session *session, const struct operation *operation, struct error *err)
@@ -203,7 +212,7 @@ static enum status check_tables(
     return STATUS_OK;
 }
 
-/* Its id as the caller wrote it. */
+/* The transaction's id without the mark of a signature. */
 static struct str unscoped_id(const struct operation *operation)
 {
     struct str id = operation->in.transaction.transaction.id;
@@ -212,8 +221,9 @@ static struct str unscoped_id(const struct operation *operation)
 }
 
 /*
- * What a signature has submitted to a version without scoped ids is the same transaction if it has the same steps;
- * otherwise another caller of the account has used the id. To be removed with the version after the next.
+ * A version without scoped ids may have stored this transaction of a signature under the unscoped
+ * id. It is the same transaction if it has the same steps; otherwise another caller of the account
+ * has used the id. To be removed with the version after the next.
  */
 static enum status find_unscoped(
     struct session *session, struct operation *operation, struct transaction **out, struct error *err)
@@ -265,7 +275,8 @@ static enum status submit(
     TRY(transaction_calls_read_row(stored, 0, operation->account, operation->arena, found, err));
     if (PQntuples(inserted) > 0) {
         TRY(check_tables(
-            session, operation, err)); /* a repeat is the same transaction, whatever has gone since */
+            /* a repeat returns the same transaction, even if its tables were deleted since */
+            session, operation, err));
         TRY(commit_submission(session, operation, now_us, submission->observer, err));
     } else {
         TRY(check_same_steps(session, operation, found, err));
@@ -284,7 +295,10 @@ void transaction_calls_submit(
 
     in.id = unscoped_id(operation);
 
-    /* Rows of ended transactions are purged, so a transaction with an older id could run a second time. */
+    /*
+     * Rows of ended transactions are purged after some time, so a transaction with an older id
+     * could run twice.
+     */
     if (transaction_check(&in, &err) != STATUS_OK ||
         transaction_id_check_age(in.id, clock_ticks(), LIMIT_TRANSACTION_RETENTION_S, &err) != STATUS_OK) {
         operation_fail(operation, &err);
@@ -354,14 +368,14 @@ static enum status commit_cancel(struct session *session, struct transaction *tr
     return STATUS_OK;
 }
 
-/* Worker and caller meet at the row's lock: the first one to hold it decides (guard G14). */
+/* Guard G14: worker and caller both lock the row; the first one to hold the lock decides. */
 static enum status cancel(struct session *session, struct operation *operation, struct error *err)
 {
     struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
 
     TRY(lock_to_cancel(session, operation, found, err));
     if (found->state == TRANSACTION_CANCELLED)
-        pg_recover(&session->pg); /* rolls back: it is so already */
+        pg_recover(&session->pg); /* rolls back: the transaction was cancelled before */
     else if (found->state == TRANSACTION_PENDING)
         TRY(commit_cancel(session, found, err));
     else
@@ -392,7 +406,7 @@ static const struct embedded *list_statement(const struct operation_transaction 
     return &sql_transaction_list_key;
 }
 
-/* Of all statements transaction_list*. */
+/* The columns of all statements transaction_list*. */
 enum listed_column { LISTED_ID, LISTED_STATE, LISTED_STEPS_DONE, LISTED_SUBMITTED, LISTED_REVISION };
 
 static enum status list(struct session *session, struct operation *operation, struct error *err)

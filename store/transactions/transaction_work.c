@@ -2,13 +2,13 @@
 /*
  * transaction_work.c - one step of a transaction, in one commit:
  *
- *   flight 1   BEGIN; fence; catalogue; the transaction's row, locked: absent or ended, nothing to do
+ *   flight 1   BEGIN; fence; catalogue; lock the transaction's row; if there is none, or it has ended, stop
  *   flight 2   lock or create the entities of the next step, read them
  *   plan       the same as for any write
- *   flight 3   rows, intents, the step's outcome; after the last step the intent goes; marker; COMMIT
+ *   flight 3   rows, intents, the step's outcome; after the last step delete the intent; marker; COMMIT
  *
- * The outcome commits with the effect (guard G14), so a message that comes twice, or late, finds the step
- * done and never overwrites what clients have written since.
+ * The outcome commits with the effect (guard G14). So if a message comes twice, or late, the step
+ * is found done, and values that clients have written since are never overwritten.
  */
 #include "store/transactions/transaction_work.h"
 
@@ -27,7 +27,10 @@ struct step_work {
     bool finished;
 };
 
-/* A step under way. A move is two writes: the delete of its source, the upsert of its destination. */
+/*
+ * The step that is being carried out. A move is two writes: the delete of its source and the upsert
+ * of its destination.
+ */
 struct stepping {
     struct transaction transaction;
     const struct step *step;
@@ -46,7 +49,7 @@ void worker_observe(struct worker *store,
 
 /* ---- flight 1 ---- */
 
-/* false: there is no such transaction. */
+/* *found is false if there is no such transaction. */
 static enum status lock_transaction(struct session *session, const struct intent *intent,
     struct stepping *stepping, bool *found, struct error *err)
 {
@@ -68,7 +71,7 @@ static enum status lock_transaction(struct session *session, const struct intent
         row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
 }
 
-/* A statement about the transaction an intent names. */
+/* Send a statement about the transaction that the intent names. */
 static enum status send_about(
     struct session *session, const struct embedded *sql, const struct intent *intent, struct error *err)
 {
@@ -83,7 +86,7 @@ static enum status send_about(
 
 /* ---- the plan ---- */
 
-/* In the table that the name stood for when the transaction was submitted (guard G24). */
+/* Guard G24: the table that had the name when the transaction was submitted. */
 struct step_target {
     struct str account, table;
     int64_t table_id;
@@ -151,7 +154,10 @@ static struct str etag_text(const struct plan_row *row, const struct row_state *
             etag_format((struct etag){ row->table->table_id, state->version, etag_key(&row->key) }, text)));
 }
 
-/* The destination cannot have it: the source stays, with the values it owns. */
+/*
+ * The destination cannot be written, so undo the delete of the source, which keeps its unique
+ * values.
+ */
 static void take_back(struct stepping *stepping, struct plan_row *source, const struct row_state *before)
 {
     source->now = *before;
@@ -159,7 +165,10 @@ static void take_back(struct stepping *stepping, struct plan_row *source, const 
         unique_owners_start(stepping->set.owners);
 }
 
-/* The destination takes over what the source is now; both or neither. */
+/*
+ * Plan the upsert of the destination with the present state of the source; both writes are made, or
+ * neither.
+ */
 static void plan_move(struct stepping *stepping, struct plan_row *source, struct write_clock clock)
 {
     struct operation *remove = &stepping->operations[0], *put = &stepping->operations[1];
@@ -212,7 +221,10 @@ static void plan(void *context)
     stepping->attempt.etag_after = etag_text(last, &last->now, &session->arena);
 }
 
-/* With the outcome, so that a call that waits for the transaction can go on to wait for its entries. */
+/*
+ * Record with the outcome which intents the step leaves open, so that a call that waits for the
+ * transaction can then wait for its index entries.
+ */
 static void note_left_open(struct session *session, struct stepping *stepping)
 {
     struct consistency sum = { .epoch = session->catalogue->epoch, .account = STR_EMPTY, .id = STR_EMPTY };
@@ -240,7 +252,10 @@ static void note_left_open(struct session *session, struct stepping *stepping)
     stepping->attempt.left_open = consistency_encode(&sum, &session->arena);
 }
 
-/* A condition's text compiled when it came; a program that no longer understands it fails the step. */
+/*
+ * The text of a condition compiled when the transaction was submitted. If this version of the
+ * program cannot compile it, the step fails.
+ */
 static bool compile_condition(struct stepping *stepping, struct arena *arena)
 {
     struct condition *condition = &stepping->writes[0].condition;
@@ -252,7 +267,10 @@ static bool compile_condition(struct stepping *stepping, struct arena *arena)
     return false;
 }
 
-/* Lock, read, plan. Fails only with the database; a step's own failure is noted in the attempt. */
+/*
+ * Lock, read, plan. Fails only if the database does; a failure of the step itself is recorded in
+ * the timeline.
+ */
 static enum status decide(struct session *session, struct stepping *stepping, struct error *err)
 {
     struct planning planning = { session, stepping };
@@ -269,7 +287,7 @@ static enum status decide(struct session *session, struct stepping *stepping, st
         }
     if (stepping->step->kind == STEP_MOVE) {
         if (stepping->set.row_count == 1)
-            return STATUS_OK; /* onto itself */
+            return STATUS_OK; /* the source is the destination */
         stepping->set.planned[0].rows[0]->reads_properties = true;
     }
     TRY(write_batch_lock_more(session, &stepping->set, err));
@@ -323,7 +341,7 @@ static enum status commit_step(
     return STATUS_OK;
 }
 
-/* ---- */
+/* ---- a step ---- */
 
 static enum status drop_intent(struct session *session, struct step_work *work, struct error *err)
 {

@@ -15,11 +15,11 @@
 struct repair {
     struct job *job;
     bool is_gone, has_manifests, is_unique;
-    struct intent *intents; /* one for each of the suspects */
+    struct intent *intents; /* one for each suspect */
     struct entry_suspect *suspects;
-    struct strong_source *sources; /* the same, for an index without manifests */
+    struct strong_source *sources; /* one for each suspect, for an index without manifests */
     size_t count;
-    struct entity_key *nameless; /* entries, sorted */
+    struct entity_key *nameless; /* the keys of entries that name no source, sorted */
     size_t nameless_count;
 };
 
@@ -43,7 +43,10 @@ static enum status look_up_index(struct session *session, void *context, struct 
     return STATUS_OK;
 }
 
-/* A key that was asked for, and has something open, is in flight and no difference. */
+/*
+ * Whether to repair the difference. If a key that the caller has named (of an unknown class) is in
+ * flight, there is no difference to repair.
+ */
 static bool is_to_be_mended(const struct report_difference *difference)
 {
     return difference->state == DIFFERENCE_FOUND ||
@@ -94,8 +97,8 @@ static void sort_out(struct repair *work, const struct report_difference *differ
 }
 
 /*
- * No work can rely on an entry that names no source: a reconcile that needs an entry at its key writes it again, under
- * the lock of the entry.
+ * No reconcile relies on an entry that names no source: if it needs an entry with this key, it
+ * writes the entry again, under the entry's lock.
  */
 static enum status delete_nameless(struct session *session, void *context, struct error *err)
 {
@@ -124,7 +127,7 @@ static enum status delete_nameless(struct session *session, void *context, struc
     return session_take_commit(session, err);
 }
 
-/* The entries of an index without manifests, and the owners of a unique one. */
+/* Repair the entries of an index without manifests, and the owners of a unique index. */
 static enum status mend_locked(struct repair *work, struct error *err)
 {
     struct strong_mending mending = { .index_id = work->job->index_id,
@@ -143,7 +146,8 @@ static enum status mend_sources(struct repair *work, struct error *err)
         return STATUS_OK;
     if (!work->has_manifests || work->is_unique)
         TRY(mend_locked(work, err));
-    if (!work->has_manifests) /* what owns its value now may have been a violation, and the other way round */
+    /* a violation may have become an owner, and an owner a violation */
+    if (!work->has_manifests)
         return work->is_unique ? reconcile_each(work->job->store, work->intents, work->count, err)
                                : STATUS_OK;
     return reconcile_repair(work->job->store, work->intents, work->suspects, work->count, &counts, err);

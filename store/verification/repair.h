@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * repair.h - mending differences that a report names.
+ * repair.h - repairs the differences that a report names.
  */
 #ifndef STORE_VERIFICATION_REPAIR_H
 #define STORE_VERIFICATION_REPAIR_H
@@ -9,9 +9,10 @@
 #include "store/jobs/job.h"
 
 /*
- * Mend those that are there, of the job's index: their sources are reconciled by what is stored, not by what the
- * manifests say; those of a strong index under the locks of their entities; entries that name no source are deleted. To
- * do it twice is harmless, and what is right already is left as it is.
+ * Repair those of these differences that still exist in the job's index: their sources are
+ * reconciled with the stored entries instead of the manifests; those of a strong index under the
+ * locks of their entities; entries that name no source are deleted. Repeating the call does no
+ * harm, and entries that are right are not changed.
  */
 MUST_USE enum status repair_differences(
     struct job *job, const struct report_difference *differences, size_t count, struct error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scrub.c - see the header. The row of the index in index_scrubs decides which of two workers begins: its count of
- * passes has moved on for the other.
+ * scrub.c - see the header. If two workers are about to begin a pass over the same index, its row
+ * in index_scrubs decides: the first one has raised the count of passes, so the second one finds
+ * another count.
  */
 #include "store/verification/scrub.h"
 
@@ -43,7 +44,7 @@ static enum status find_next(struct session *session, struct scrub *work, struct
     return STATUS_OK;
 }
 
-/* *is_due false: another worker has begun it. */
+/* Begin the pass. *is_due is false if another worker has begun it. */
 static enum status take_pass(struct session *session, struct scrub *work, struct error *err)
 {
     struct pg_params params;

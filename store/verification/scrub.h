@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scrub.h - verifying every index again and again, of the workers' own accord. Each pass over an index is an operation
- * (`scrub_index`) like a verification that a caller has begun, with a report; job_work_scrub carries it on. Nothing is
- * repaired: what has damaged an index may be damaging it still, and the report is the evidence.
+ * scrub.h - workers verify every index again and again, without a request. A pass over an index is
+ * an operation (`scrub_index`) like a verification that a caller has started, with a report;
+ * job_work_scrub carries it out. Nothing is repaired: what has damaged an index may still do so,
+ * and the report is the evidence.
  */
 #ifndef STORE_VERIFICATION_SCRUB_H
 #define STORE_VERIFICATION_SCRUB_H
@@ -10,15 +11,17 @@
 #include "store/session/worker.h"
 
 enum {
-    SCRUBS_AT_A_TIME = 4,  /* passes that are under way: a large index does not hold up the small ones */
-    SCRUB_EVERY_S = 600,   /* an index is not begun with more often */
-    SCRUB_FULL_PASSES = 8, /* one pass in this number is full, all others are fast */
+    /* passes that run at the same time: a large index does not delay the small ones */
+    SCRUBS_AT_A_TIME = 4,
+    SCRUB_EVERY_S = 600, /* minimum time between two passes over an index */
+    /* one pass in this number is full, all others are fast */
+    SCRUB_FULL_PASSES = 8,
 };
 
 /*
- * Begin a pass over the index that was begun with longest ago, if one is due and there are fewer than SCRUBS_AT_A_TIME.
- * A pass is full if it is the first, or a SCRUB_FULL_PASSES-th, or the one before has left differences. *begun false:
- * none.
+ * If a pass is due and fewer than SCRUBS_AT_A_TIME are running, begin one over the index whose last
+ * pass began longest ago. The pass is full if it is the first one or every SCRUB_FULL_PASSES-th, or
+ * if the previous one has left differences. *begun is false if none was begun.
  */
 MUST_USE enum status scrub_begin(struct worker *store, bool *begun, struct error *err);
 

@@ -3,16 +3,16 @@
  * verify_job.c - see the header.
  *
  *   phase 0  sum up sources       what every live source asks for
- *   phase 1  sum up entries       what is stored; if the sums agree, that was all
+ *   phase 1  sum up entries       what is stored; if the sums agree, the verification is done
  *   phase 2  judge sources        suspects: the entry that the source asks for, and the manifest
  *   phase 3  judge entries        suspects: whether the source asks for the entry
- *   phase 4  judge manifests      suspects that do not live: whether a manifest names an entry that is not there
+ *   phase 4  judge manifests      suspects that are not live: whether a manifest names an entry that does not exist
  *
- * A chunk is read in one snapshot. Work that comes between the chunks makes suspects of the keys that it changes, and
- * no differences: these are what one snapshot shows of one key. What a chunk finds is committed with the checkpoint
- * that moves the cursor, so that each difference is counted once even if a worker dies. A repair commits its
- * differences as pending first; a pending difference is looked at, mended, and looked at again before its outcome is
- * committed. Mending it twice is harmless.
+ * A chunk is read in one snapshot. A write between the chunks may make a suspect of its key, but no
+ * difference: a difference is what one snapshot shows about one key. The findings of a chunk are
+ * committed with the checkpoint that moves the cursor, so each difference is counted once even if a
+ * worker dies. A repair first commits its differences as pending. A pending difference is checked,
+ * repaired, and checked again before its outcome is committed; repairing it twice does no harm.
  */
 #include "store/verification/verify_job.h"
 
@@ -30,24 +30,24 @@ enum {
     PENDING_ROWS = 50,
     CHUNK_ROWS = 8000,
     GENTLE_ROWS = 5000,
-    TURN_MS = 400, /* of chunks that one checkpoint ends */
+    TURN_MS = 400, /* duration of the chunks that share one checkpoint */
 };
 
 struct verify {
     struct job *job;
-    int16_t first_phase; /* of the operation: its phases are numbered from here on in this file */
+    int16_t first_phase; /* of the operation: in this file its phases are numbered from here on */
     bool is_gone;        /* the index does not exist any more */
     bool has_report;
     bool has_manifests;
     bool repairs, dry_run, scans, is_fast;
     struct source_range range;
     struct verify_sums *sums;
-    int64_t last_number, remaining;        /* as the report has them */
-    struct str values;                     /* verify_scope.h */
-    struct report_difference *differences; /* since the last checkpoint, in the job's arena */
+    int64_t last_number, remaining;        /* from the report */
+    struct str values;                     /* of the entries in the scope: verify_scope.h */
+    struct report_difference *differences; /* found since the last checkpoint, in the job's arena */
     size_t count;
-    struct report_counts counts; /* the same */
-    int64_t numbered;            /* differences that get a new number */
+    struct report_counts counts; /* since the last checkpoint */
+    int64_t numbered;            /* number of differences that get a new number */
 };
 
 static const struct index *find_index(const struct session *session, const struct job *job)
@@ -57,7 +57,7 @@ static const struct index *find_index(const struct session *session, const struc
     return entries ? entries->entries_of : NULL;
 }
 
-/* ---- what is to be done ---- */
+/* ---- the task ---- */
 
 enum report_get_column {
     REPORT_REPAIRS,
@@ -74,7 +74,7 @@ enum report_get_column {
     REPORT_SCOPE,
 };
 
-/* The columns of a key, beside each other. */
+/* The columns of a key, next to each other. */
 enum { KEY_PARTITION, KEY_ROW };
 
 static struct entity_key copied_key(const PGresult *rows, int row, int column, struct arena *arena)
@@ -141,7 +141,10 @@ static enum status read_pending(struct session *session, struct verify *work, st
     return STATUS_OK;
 }
 
-/* For progress only: what is too large to be counted in time has no total. Most sources have one entry. */
+/*
+ * The totals are for progress only: a table too large to be counted in time has none. Most sources
+ * have one entry.
+ */
 static enum status count_all(struct session *session, struct job *job, struct error *err)
 {
     struct pg_params params;
@@ -197,7 +200,7 @@ static struct report_difference note(
     return out;
 }
 
-/* More differences than there were, behind them. */
+/* Make room for `more` differences behind the present ones, and return it. */
 static struct report_difference *add_room(struct verify *work, size_t more)
 {
     struct report_difference *all =
@@ -227,7 +230,9 @@ static void note_all(struct verify *work, const struct look *look)
     }
 }
 
-/* The cursor behind the chunk, or at the beginning of the next phase, or at the end of the job. */
+/*
+ * Move the cursor behind the chunk, to the beginning of the next phase, or to the end of the job.
+ */
 static void move_on(struct verify *work, const struct verify_scan *scan)
 {
     struct job *job = work->job;
@@ -270,19 +275,24 @@ static enum status run_phase(
     return phases[job->phase](session, scan, err);
 }
 
-/* A chunk of a phase, in one snapshot. Several of a phase that sums up may be under way at a time. */
+/*
+ * A chunk of a phase, in one snapshot. In a phase that sums up, several chunks may run at the same
+ * time.
+ */
 struct part {
-    struct verify *work; /* changed by its own thread alone */
-    struct turn *turn;   /* gets the end of the chunk, and is NULL from then on; NULL: no turn */
+    struct verify *work; /* changed by its own thread only */
+    /* receives the end of the chunk once, and is NULL afterwards; NULL: there is no turn */
+    struct turn *turn;
     struct turn_position position;
     bool has_large, is_gone;
     struct arena *arena; /* of the position where the chunk ends */
     struct verify_sums sums;
-    struct verify_scan scan; /* as it has ended; of what it points to only `last` stays */
+    struct verify_scan scan; /* as it has ended; only its `last` stays valid */
 };
 
 /*
- * An attempt that fails adds nothing. An attempt that is made again does not report the end of the chunk a second time.
+ * An attempt that fails adds nothing to the sums. A repeated attempt does not report the end of the
+ * chunk again.
  */
 static enum status scan_part(struct session *session, struct part *part, struct error *err)
 {
@@ -326,7 +336,7 @@ static struct turn_position position_of(const struct job *job)
         job->has_cursor ? job->cursor : (struct entity_key){ STR_EMPTY, STR_EMPTY } };
 }
 
-/* Store the differences now, while the session's arena holds them. */
+/* Record the differences now, while the session's arena holds them. */
 static enum status judge(struct session *session, void *context, struct error *err)
 {
     struct verify *work = context;
@@ -344,7 +354,7 @@ static enum status judge(struct session *session, void *context, struct error *e
     return STATUS_OK;
 }
 
-/* ---- summing up, by a crew ---- */
+/* ---- summing up, with a crew ---- */
 
 struct sum {
     struct part part;
@@ -388,7 +398,7 @@ static void sum_up(struct worker *store, void *context)
     }
 }
 
-/* From the first chunk on, as far as each begins where the one before has ended. */
+/* Unite the chunks from the first one on, as long as each begins where the one before has ended. */
 static void join(struct verify *work, const struct summing *summing)
 {
     for (size_t i = 0; i < summing->turn.begun; i++) {
@@ -407,7 +417,7 @@ static void join(struct verify *work, const struct summing *summing)
     }
 }
 
-/* A turn of chunks. Fails as the first one does, if that fails. */
+/* Do a turn of chunks. If the first chunk fails, the call fails with its error. */
 static enum status sum_chunks(struct verify *work, struct error *err)
 {
     struct worker *leader = work->job->store;
@@ -518,7 +528,7 @@ static enum status trim(struct session *session, const struct verify *work, stru
     return pg_query(&session->pg, &sql_report_trim, &params, &gone, err);
 }
 
-/* The checkpoint comes first: a worker that has lost the job to another one writes nothing. */
+/* The checkpoint comes first: if another worker has taken over the job, nothing is written. */
 static enum status record(struct session *session, void *context, struct error *err)
 {
     const struct verify *work = context;
@@ -543,14 +553,17 @@ static enum status commit(struct verify *work, struct error *err)
     return status == STATUS_CANCELLED ? STATUS_OK : status;
 }
 
-/* ---- the steps ---- */
+/* ---- one chunk of the job ---- */
 
 static bool mends(const struct verify *work)
 {
     return work->repairs && !work->dry_run;
 }
 
-/* A report keeps a bounded number of differences; a repair keeps them all until it has looked at them. */
+/*
+ * A report keeps a bounded number of differences; a repair keeps all of them until it has checked
+ * them.
+ */
 static void number_differences(struct verify *work)
 {
     size_t kept = 0;
@@ -574,7 +587,10 @@ static enum status end_as(struct job *job, enum job_state state, struct error *e
     return job_checkpoint(job, err);
 }
 
-/* Chunks for a short time: a checkpoint waits for the disk. What is to be slow does one, and rests. */
+/*
+ * Do chunks for a short time, since a checkpoint waits for the disk. A job with a rate limit does
+ * one chunk, and rests.
+ */
 static enum status scan_chunks(struct verify *work, struct error *err)
 {
     struct job *job = work->job;
@@ -594,10 +610,13 @@ static enum status scan_chunks(struct verify *work, struct error *err)
 
 struct second_look {
     struct verify *work;
-    enum difference_state found; /* what a difference becomes that is there */
+    enum difference_state found; /* the state that an existing difference gets */
 };
 
-/* Of a key that was asked for every difference counts; of a difference the one at its entry. */
+/*
+ * For a key that was asked for every difference counts; for a recorded difference only the one of
+ * its entry.
+ */
 static const struct difference *find_difference(
     const struct subject *subject, const struct report_difference *asked)
 {
@@ -663,7 +682,9 @@ static enum status look_again(struct verify *work, enum difference_state found, 
     return worker_attempt(work->job->store, examine, &second, err);
 }
 
-/* The differences of a scan are counted already; those of keys that the caller has named are not. */
+/*
+ * The differences of a scan are counted already; those of keys that the caller has named are not.
+ */
 static void count_pending(struct verify *work)
 {
     for (size_t i = 0; i < work->count; i++) {
@@ -698,7 +719,7 @@ static enum status pending_chunk(struct verify *work, struct error *err)
     return commit(work, err);
 }
 
-/* With what it says of the whole index, if it has looked at all of it. */
+/* End the operation, and record the result for the whole index if all of it was verified. */
 static enum status record_end(struct session *session, void *context, struct error *err)
 {
     const struct verify *work = context;
@@ -726,7 +747,7 @@ static enum status finish(struct verify *work, struct error *err)
     return status == STATUS_CANCELLED ? STATUS_OK : status;
 }
 
-/* *is_done: there is nothing left to be looked at. */
+/* *is_done: nothing is left to be checked. */
 static enum status do_chunk(struct verify *work, bool *is_done, struct error *err)
 {
     *is_done = false;
@@ -759,7 +780,7 @@ static void add_no_end(struct pg_params *params)
     pg_add_bytes(params, STR_EMPTY);
 }
 
-/* Whole, with properties, and mending what differs. */
+/* Insert a report of a repair of the whole index that compares contents. */
 static enum status insert_report(struct session *session, const struct job *job, struct error *err)
 {
     struct pg_params params;

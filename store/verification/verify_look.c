@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify_look.c - see the header. Every function reads in the snapshot that its caller has opened, and locks nothing.
+ * verify_look.c - see the header. Every function reads in the snapshot that its caller has opened,
+ * and locks nothing.
  */
 #include "store/verification/verify_look.h"
 
@@ -8,12 +9,12 @@
 #include "store/connection/row_arrays.h"
 #include "store/sql.h"
 
-/* Larger sources are read one by one. */
+/* A source with more bytes is read by itself. */
 enum { SOURCE_BYTES = 8 * 1024 * 1024 / LOOK_SUBJECTS };
 
-/* ---- what a source asks for ---- */
+/* ---- the entries that sources ask for ---- */
 
-/* Of large sources the entry's properties must not stay in memory. */
+/* Compute the entry. If its source is large, the entry's properties are released at once. */
 static void project(
     const struct index *index, const struct row_state *source, struct arena *arena, struct subject *subject)
 {
@@ -33,7 +34,7 @@ static void project(
         .digest = entry.digest };
 }
 
-/* Of a unique index: a source that does not own its value asks for nothing. */
+/* In a unique index, a source that does not own its value asks for no entry. */
 static enum status ask_owners(struct session *session, struct look *look, struct error *err)
 {
     struct owner_question *questions = ARENA_ARRAY(&session->arena, struct owner_question, look->count);
@@ -59,7 +60,7 @@ static struct row_state source_at(const PGresult *rows, int row)
         .expires = pg_int8(rows, row, SOURCE_EXPIRES) };
 }
 
-/* The addresses of some subjects; which[n - 1] is the subject at position n. */
+/* The keys of some subjects; which[n - 1] is the subject of position n. */
 struct addresses {
     struct key_arrays keys;
     struct subject **which;
@@ -108,7 +109,7 @@ static enum status read_one_source(
     return STATUS_OK;
 }
 
-/* The sources of the subjects, as the first four parameters. */
+/* Add the sources of the subjects as the first four parameters. */
 static struct addresses list_sources(
     struct session *session, const struct look *look, struct pg_params *params)
 {
@@ -123,7 +124,7 @@ static struct addresses list_sources(
     return list;
 }
 
-/* The entries that the sources of the subjects ask for. */
+/* Read the sources, and compute the entries that they ask for. */
 static enum status read_sources(struct session *session, struct look *look, struct error *err)
 {
     struct pg_params params;
@@ -146,11 +147,14 @@ static enum status read_sources(struct session *session, struct look *look, stru
     return ask_owners(session, look, err);
 }
 
-/* ---- manifests, and what is in flight ---- */
+/* ---- manifests and open work ---- */
 
 enum state_column { STATE_N, STATE_LIVE, STATE_MANIFEST, STATE_IN_FLIGHT };
 
-/* An index without manifests has neither: its entries are written with their sources. */
+/*
+ * An index without manifests has no state rows, and its entries are never behind, since they commit
+ * with their sources.
+ */
 static enum status read_states(struct session *session, struct look *look, struct error *err)
 {
     struct pg_params params;
@@ -165,7 +169,7 @@ static enum status read_states(struct session *session, struct look *look, struc
         struct verify_case *facts = &list.which[pg_int8(rows, i, STATE_N) - 1]->facts;
         struct str manifest = arena_copy(&session->arena, pg_bytes(rows, i, STATE_MANIFEST));
 
-        /* Of a strong index nothing is ever behind, whatever is open for others of its table. */
+        /* The entries of a strong index are never behind, whatever intents its table has. */
         facts->in_flight = !index_is_strong(look->index) && pg_bool(rows, i, STATE_IN_FLIGHT);
         facts->has_manifest = true;
         facts->is_manifest_damaged = !manifest_decode(manifest, &session->arena, &facts->manifest);
@@ -187,8 +191,8 @@ static void add_stored(
 }
 
 /*
- * An entry belongs to the source that it names. An entry that was found without a source has none as long as it names
- * none.
+ * Whether the entry belongs to the subject: it names the subject's source; if the subject has no
+ * source, it must name none.
  */
 static bool is_of(const struct subject *subject, struct str properties)
 {
@@ -204,7 +208,7 @@ static bool is_at_wanted(const struct subject *subject, const struct entity_key 
     return subject->has_wanted && entity_key_compare(key, &subject->wanted.key) == 0;
 }
 
-/* The entries at the wanted keys, and at those that the subjects are about. */
+/* Read the entries at the wanted keys, and at the keys of the subjects. */
 static enum status read_entries(struct session *session, struct look *look, struct error *err)
 {
     struct addresses list;
@@ -286,7 +290,7 @@ static void drop_living(struct look *look)
     look->count = kept;
 }
 
-/* The entry that a manifest names, so that it is seen whether it is there. */
+/* Take the entry that a manifest names as the subject's entry, to see whether it exists. */
 static void take_named(struct look *look)
 {
     for (size_t i = 0; i < look->count; i++) {
@@ -301,7 +305,7 @@ static void take_named(struct look *look)
     }
 }
 
-/* Entries that are there are judged from their side. */
+/* Drop differences about entries that exist: these are judged as entries. */
 static void drop_dangling(struct look *look)
 {
     for (size_t i = 0; i < look->count; i++) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify_scan.c - see the header. Every function reads in the snapshot that its caller has opened, and locks nothing.
+ * verify_scan.c - see the header. Every function reads in the snapshot that its caller has opened,
+ * and locks nothing.
  *
- * Searching for a row by its key costs several times as much as reading the next one, so whatever can be read in order
- * is: sources, state rows and open work are in the order of source keys, and are merged here.
+ * Searching a row by its key costs several times as much as reading the next one, so whatever can
+ * be read in order is: sources, state rows and open work are in the order of source keys, and are
+ * merged here.
  */
 #include "store/verification/verify_scan.h"
 
@@ -12,9 +14,11 @@
 
 enum {
     CHUNK_BYTES = 8 * 1024 * 1024,
-    SMALL_BYTES = 8 * 1024, /* of one row: most chunks need no sum of their sizes */
+    /* of one row; in most chunks all rows are smaller, so their sizes are not summed up */
+    SMALL_BYTES = 8 * 1024,
     SHORT_PREFIX =
-        192, /* of an entry's properties: the key of its source is in front, mostly in fewer bytes */
+        /* of an entry's properties: the key of its source comes first, and mostly fits */
+    192,
     LONG_PREFIX = 2 * (LIMIT_KEY_BYTES + 64),
 };
 
@@ -72,7 +76,10 @@ static bool is_within(const struct source_range *range, const struct entity_key 
            (!range->has_below || entity_key_compare(key, &range->below) < 0);
 }
 
-/* How many of the rows came with their properties. The others are the next chunk's. */
+/*
+ * The number of rows before the first one whose properties were left out. The others are left to
+ * the next chunk.
+ */
 static int count_read(struct verify_scan *scan, const PGresult *rows)
 {
     int count = PQntuples(rows);
@@ -85,7 +92,10 @@ static int count_read(struct verify_scan *scan, const PGresult *rows)
     return count;
 }
 
-/* The first row came without its properties: the rows are to be read with a sum of their sizes. */
+/*
+ * Whether the properties of the first row were left out: then the rows must be read with a sum of
+ * their sizes.
+ */
 static bool begins_large(struct verify_scan *scan, const PGresult *rows)
 {
     bool is_large = PQntuples(rows) > 0 && PQgetisnull(rows, 0, ROWS_PROPERTIES);
@@ -94,7 +104,9 @@ static bool begins_large(struct verify_scan *scan, const PGresult *rows)
     return is_large;
 }
 
-/* The next chunk begins behind this one, while this one is summed up. */
+/*
+ * Report the end of the chunk, so that the next chunk begins behind it while this one is summed up.
+ */
 static void tell_end(struct verify_scan *scan)
 {
     if (!scan->turn)
@@ -106,19 +118,19 @@ static void tell_end(struct verify_scan *scan)
     scan->turn = NULL;
 }
 
-/* ---- what is read in the order of source keys ---- */
+/* ---- reading in the order of source keys ---- */
 
 struct list {
     PGresult *rows;
     int count, next;
-    bool is_cut; /* there may be more behind its last row */
+    bool is_cut; /* more may follow its last row */
 };
 
 struct merge {
-    bool has_properties; /* of the sources */
+    bool has_properties; /* the list is that of the sources */
     struct list sources, states, open;
     bool has_end;
-    struct entity_key end; /* what lies behind it is the next chunk's */
+    struct entity_key end; /* rows behind this key are left to the next chunk */
 };
 
 static void merge_cleanup(struct merge *merge)
@@ -144,8 +156,9 @@ static void take_end(struct merge *merge, struct list *list, int count, int max_
 }
 
 /*
- * The next chunk can begin while the database still reads state rows for this one. Where these end before the sources
- * do, this chunk ends there too, and the turn with it: that is seldom, since most state rows have a source.
+ * Report the end early, so that the next chunk can begin while the database still reads state rows
+ * for this one. If the state rows end before the sources do, this chunk and its turn end there;
+ * that is rare, since most state rows have a source.
  */
 static void tell_source_end(struct verify_scan *scan, const struct merge *merge)
 {
@@ -211,7 +224,7 @@ static enum status read_merge(
 /* The result of the merged lists for one source key. */
 struct fact {
     struct entity_key source; /* borrowed from the lists */
-    int row, state;           /* in their lists; -1: none */
+    int row, state;           /* their rows in the lists; -1: none */
     bool has_wanted;
     struct index_entry wanted; /* its key and its digest */
 };
@@ -224,7 +237,7 @@ static bool peek(const struct list *list, struct entity_key *key)
     return true;
 }
 
-/* The row of the list at the key, if it is the next one; -1: there is none. */
+/* The number of the list's next row if it has this key; -1 otherwise. */
 static int take_at(struct list *list, const struct entity_key *key)
 {
     struct entity_key next;
@@ -241,7 +254,7 @@ static bool is_open(struct list *open, const struct entity_key *key)
     return take_at(open, key) >= 0;
 }
 
-/* false: there is none before the end of the chunk. */
+/* Take the next source key of the merged lists. false: none is left before the end of the chunk. */
 static bool next_fact(struct merge *merge, struct fact *out)
 {
     struct entity_key source, state;
@@ -271,7 +284,7 @@ static void end_chunk(struct verify_scan *scan, const struct merge *merge)
         scan->last = copied(&merge->end, scan->arena);
 }
 
-/* Keys come in order: the first one beyond the range ends it. */
+/* Keys are in order, so the first one beyond the range ends the list. */
 static struct facts list_facts(struct session *session, struct verify_scan *scan, struct merge *merge)
 {
     size_t max = (size_t)merge->sources.count + (size_t)merge->states.count;
@@ -294,7 +307,7 @@ static struct facts list_facts(struct session *session, struct verify_scan *scan
     return list;
 }
 
-/* ---- what sources ask for ---- */
+/* ---- the entries that sources ask for ---- */
 
 static struct row_state source_at(const PGresult *rows, int row)
 {
@@ -305,7 +318,7 @@ static struct row_state source_at(const PGresult *rows, int row)
         .expires = pg_int8(rows, row, ROWS_EXPIRES) };
 }
 
-/* The properties of the entry do not stay in memory. */
+/* Compute the entry; its properties are not kept. */
 static void project(const struct verify_scan *scan, const struct row_state *source, struct fact *fact,
     struct arena *arena, struct arena *scratch)
 {
@@ -321,7 +334,7 @@ static void project(const struct verify_scan *scan, const struct row_state *sour
     arena_rewind(scratch, &then);
 }
 
-/* Of a unique index: a source that does not own its value asks for nothing. */
+/* In a unique index, a source that does not own its value asks for no entry. */
 static enum status project_all(struct session *session, const struct verify_scan *scan,
     const struct merge *merge, struct facts *list, struct error *err)
 {
@@ -354,8 +367,8 @@ static enum status project_all(struct session *session, const struct verify_scan
 
 struct known {
     bool is_readable;
-    const struct manifest_item *item; /* of the index; NULL: none */
-    size_t count;                     /* of its items */
+    const struct manifest_item *item; /* the item of the index; NULL: none */
+    size_t count;                     /* number of the index's items */
 };
 
 static struct known known_of(
@@ -376,7 +389,7 @@ static struct known known_of(
     return known;
 }
 
-/* The manifest says exactly what the source asks for. */
+/* Whether the manifest names exactly the entry that the source asks for. */
 static bool says_wanted(const struct known *known, const struct fact *fact)
 {
     if (!known->is_readable || known->count != (fact->has_wanted ? 1 : 0))
@@ -385,7 +398,7 @@ static bool says_wanted(const struct known *known, const struct fact *fact)
                                     entity_key_compare(&known->item->key, &fact->wanted.key) == 0);
 }
 
-/* The manifest was made from the version that the source has. */
+/* Whether the manifest was made from the version that the source has. */
 static bool is_current(const struct merge *merge, const struct fact *fact, const struct known *known)
 {
     return fact->state >= 0 && known->is_readable && known->count <= 1 &&
@@ -393,7 +406,7 @@ static bool is_current(const struct merge *merge, const struct fact *fact, const
                pg_int8(merge->states.rows, fact->state, STATE_APPLIED);
 }
 
-/* false: the source is to be judged. */
+/* Add the source to the sums. false: it must be judged. */
 static bool sum_up_source(
     struct verify_scan *scan, const struct merge *merge, const struct fact *fact, struct arena *scratch)
 {
@@ -422,7 +435,7 @@ static bool sum_up_source(
     return true;
 }
 
-/* Of the subject, those within the scope. */
+/* Drop the differences of the subject that are not in the scope. */
 static void keep_differences(const struct verify_scan *scan, struct subject *subject)
 {
     size_t kept = 0;
@@ -444,7 +457,10 @@ static void sum_up_subject(struct verify_scan *scan, struct subject *subject)
                 scan->is_fast ? (uint64_t)subject->stored[k].version : subject->stored[k].digest);
 }
 
-/* Judge these sources. If all is right, the stored entries are added to the sums. */
+/*
+ * Judge these sources. If one is right, its stored entries are added to the sums; otherwise its key
+ * is marked as a suspect.
+ */
 static enum status settle_doubts(
     struct session *session, struct verify_scan *scan, struct look *all, struct error *err)
 {
@@ -487,7 +503,7 @@ enum status verify_scan_sum_sources(struct session *session, struct verify_scan 
 
 /* ---- summing up entries ---- */
 
-/* The rows of the entries, with as much of their properties as names their sources. */
+/* Read the rows of the entries, with the part of their properties that names their sources. */
 static enum status read_entries(
     struct session *session, const struct verify_scan *scan, PGresult **rows, struct error *err)
 {
@@ -514,7 +530,7 @@ static enum status read_entries(
     return pg_end(&session->pg, err);
 }
 
-/* Entries come in order: the first one beyond the scope ends it. */
+/* Entries are in order, so the first one beyond the scope ends the scan. */
 static bool has_ended(struct verify_scan *scan, const struct entity_key *entry)
 {
     scan->is_last = scan->is_last || verify_scope_has_passed(scan->scope, entry);
@@ -531,7 +547,10 @@ static void end_entries(struct verify_scan *scan, const PGresult *rows, int coun
     }
 }
 
-/* An entry that names no source belongs to no range of sources: only a verification of the whole index reports it. */
+/*
+ * Whether the entry is in the range of sources. An entry that names no source is in none, so only a
+ * verification of the whole index reports it.
+ */
 static bool concerns(const struct verify_scan *scan, bool has_source, const struct entity_key *source)
 {
     return has_source ? is_within(scan->range, source) : !scan->range->has_from && !scan->range->has_below;
@@ -628,7 +647,7 @@ static enum status judge_all(struct session *session, struct verify_scan *scan,
     return STATUS_OK;
 }
 
-/* The rows of a table whose first columns are source keys. */
+/* Take the suspects among the rows, whose first columns are source keys. */
 static void take_suspects(struct session *session, struct verify_scan *scan, const PGresult *rows)
 {
     int count = PQntuples(rows);

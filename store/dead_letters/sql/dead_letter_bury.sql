@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Make the dead letter of a key DEAD: $1 kind, $2 table id, $3 partition key, $4 row key, $5 bucket, $6 the ids of the
--- intents that it replaces, of which the latest ten thousand are kept.
+-- Make the dead letter of a key DEAD: $1 kind, $2 table id, $3 partition key, $4 row key, $5
+-- bucket, $6 the ids of the intents that it replaces, of which the latest ten thousand are kept.
 insert into dead_letters as d
     (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history, intents)
 values ($1::int2, $2::int8, $3::text, $4::text, $5::int2, 0, true, 0, 'given up without a counted failure', '',

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The number of dead letters per cause, with the id of one of them, the most frequent cause first. A cause ends at its first
--- colon: details follow it. Parameters $1 to $10: see dead_letter_list. Times in ticks.
+-- The number of dead letters per cause, with the id of one of them, the most frequent cause first.
+-- A cause ends at its first colon: details follow it. Parameters $1 to $10: see dead_letter_list.
+-- Times in ticks.
 select split_part(d.cause, ':', 1), count(*), min(d.dead_letter_id),
     ((extract(epoch from min(d.first_failed)) + 11644473600) * 10000000)::int8,
     ((extract(epoch from max(d.last_failed)) + 11644473600) * 10000000)::int8

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Count a failure of a key: $1 kind, $2 table id, $3 partition key, $4 row key, $5 bucket, $6 cause. If the dead letter was
--- DEAD, the count begins at 1 again.
+-- Count a failure of a key: $1 kind, $2 table id, $3 partition key, $4 row key, $5 bucket, $6
+-- cause. If the dead letter was DEAD, the count begins at 1 again.
 insert into dead_letters as d
     (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history)
 values ($1::int2, $2::int8, $3::text, $4::text, $5::int2, 0, false, 1, $6::text,

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Count that work on a key begins, outside of any batch: $1 kind, $2 table id, $3 partition key, $4 row key, $5 bucket,
--- $6 text for the history, $7 true: set the count to 1 at least and allow the next try at once; false: raise the count, and
--- allow the next try after ten seconds. If the dead letter was DEAD, the count begins at 1 again.
+-- Count that work on a key begins, outside of any batch: $1 kind, $2 table id, $3 partition key, $4
+-- row key, $5 bucket, $6 text for the history, $7 true: set the count to 1 at least and allow the
+-- next try at once; false: raise the count, and allow the next try after ten seconds. If the dead
+-- letter was DEAD, the count begins at 1 again.
 insert into dead_letters as d
     (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, deliveries, cause, history, next_try)
 values ($1::int2, $2::int8, $3::text, $4::text, $5::int2, 0, false, 0, 1, $6::text,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Dead letters in the order of their ids: those with a greater id than $1, in the state $2 (1 dead, 2 retrying,
--- 3 discarded), of the kind $3 (0: any), the account with the name $4, the table with the folded name $5, with a cause that begins with $6
--- (each '' for any), with an id in $7 (empty: any), from the queue $8 of $9 queues (below 0: any); at most $10 rows. Times in
--- ticks.
+-- Dead letters in the order of their ids: those with a greater id than $1, in the state $2 (1 dead,
+-- 2 retrying, 3 discarded), of the kind $3 (0: any), the account with the name $4, the table with
+-- the folded name $5, with a cause that begins with $6 (each '' for any), with an id in $7 (empty:
+-- any), from the queue $8 of $9 queues (below 0: any); at most $10 rows. Times in ticks.
 select d.dead_letter_id, d.kind, d.bucket, d.table_id, coalesce(t.account, d.partition_key), coalesce(t.name, ''),
     d.partition_key, d.row_key, coalesce(i.name, ''), d.failures, d.cause, d.history, d.note,
     ((extract(epoch from d.first_failed) + 11644473600) * 10000000)::int8,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The open intents of source keys, read while their state rows are locked and before the sources are read (guard G9): $1
--- table ids, $2 partition keys, $3 row keys, $4 buckets, $5 the kind. n is the position in the arrays, from 1. Uses the
--- index intents_key.
+-- The open intents of source keys, read while their state rows are locked and before the sources
+-- are read (guard G9): $1 table ids, $2 partition keys, $3 row keys, $4 buckets, $5 the kind. n is
+-- the position in the arrays, from 1. Uses the index intents_key.
 select u.n, i.id
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 cross join lateral (

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Samples that no reader needs any more, and those with a time in the future, which a clock that was set back leaves.
+-- Delete samples that no reader needs any more, and those with a time in the future, which exist
+-- after the clock was set back.
 delete from samples
 where at < now() - interval '8 days' or at > now() + interval '10 minutes'
    or (span = 1 and at < now() - interval '3 minutes') or (span = 2 and at < now() - interval '80 minutes')

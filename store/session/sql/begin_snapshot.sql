@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One snapshot for several reads. Nothing is locked in it (guard G0).
+-- Begin one snapshot for several reads. It locks nothing (guard G0).
 begin isolation level repeatable read, read only

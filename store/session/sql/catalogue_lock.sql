@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The catalogue's version, locked: no other transaction changes it before this one ends.
+-- Lock the row of the catalogue until the end of the transaction, and read its version.
 select version from catalogue for update

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The same of the families that have changed since version $1.
+-- As catalogue_tables, for the families that have changed since version $1.
 with changed as materialized (
     select array_agg(distinct c.family_id) as ids from catalogue_changes c where c.version > $1::int8
 )

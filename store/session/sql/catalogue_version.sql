@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Only the version: is a catalogue that was read before still the one in force?
+-- The catalogue's version, to compare it with that of a catalogue that was read before.
 select version from catalogue

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How many entities a table has. $1 table id.
+-- The number of entities of table $1.
 select count(*) from entities where table_id = $1::int8 and not dead

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Commit; the tag says ROLLBACK when an earlier statement failed.
+-- Commit. If an earlier statement has failed, the command tag is ROLLBACK.
 commit

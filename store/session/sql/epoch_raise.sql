@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A new epoch: the floor above every version an earlier one can have given out. Inside a catalogue change. $1: the highest
--- epoch that is known to have been, here or in what a restore has taken back. It is the number of the ten minutes since
--- 2025 in which it is made, or the next one: two restores of one copy do not make the same epoch twice.
+-- Begin a new epoch inside a catalogue change: the floor rises above every version that an earlier
+-- epoch may have given out. $1: the highest epoch that is known, in this database or from before a
+-- restore. The new epoch is the number of the present ten minutes since 2025 or, if that is lower,
+-- the number after the highest known epoch, so that two restores of one copy do not make the same
+-- epoch.
 update catalogue c
 set epoch = n.epoch, floor = greatest(c.floor, n.epoch << 40),
     system_id = (select system_identifier from pg_control_system()),

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The oldest transaction that is inside the write fence. Columns: program, state, what it waits for ("" nothing), age in
--- milliseconds; no row: none is, or a transaction without an age.
+-- The oldest transaction inside the write fence. Columns: program, state, what it waits for ("":
+-- nothing), age in milliseconds. No row: there is none, or its age is unknown.
 select a.application_name, coalesce(a.state, ''), coalesce(a.wait_event, ''),
     (extract(epoch from clock_timestamp() - a.xact_start) * 1000)::int8
 from pg_locks l

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Writers queue up behind a waiting fence_close: it must not wait long.
+-- Limit the wait of fence_close, since writers queue behind it.
 set local lock_timeout = '200ms'

@@ -1,3 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Let this transaction's commit not wait until its log is on disk: for what is done again when a crash takes it back.
+-- Do not let this transaction's commit wait until its log is on disk: the work is repeated if a
+-- crash loses it.
 set local synchronous_commit = off

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Give up an open transaction.
+-- Roll back the open transaction.
 rollback

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A secret that all servers of this database share, by its name.
+-- The secret with name $1, which all servers of this database share.
 select value from secrets where name = $1::text

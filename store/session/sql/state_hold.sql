@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lock the state rows of source keys, where there are any (guard G8), one after another in the order of the arrays, and
--- read what stands there once the lock is held; n is the position in the arrays, from 1.
+-- Lock the existing state rows of source keys (guard G8), one after another in the order of the
+-- arrays, and read them once they are locked; n is the position in the arrays, from 1.
 select u.n, s.applied, s.manifest, s.ctid
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 cross join lateral (

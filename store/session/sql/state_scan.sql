@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- State rows of a source table in key order, without a lock. $1 table id, from ($2, $3) on, or strictly behind it when $4;
--- $5 how many. By the primary key.
+-- State rows of a source table in key order, without a lock. $1 table id; from key ($2, $3) on, or
+-- strictly behind it if $4; at most $5 rows. By the primary key.
 select s.partition_key, s.row_key, s.manifest, s.applied
 from index_state s
 where s.table_id = $1::int8

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the entries of source keys were made from, and which they are (guard G10). $1 where the rows stand: they are locked,
--- so they have not moved since state_hold found them there.
+-- Store in state rows which version of the source the entries were made from, and which entries
+-- there are (guard G10). $1 ctids: the rows are locked, so they have not moved since state_hold
+-- read them.
 update index_state s
 set applied = u.a, manifest = u.m
 from unnest($1::tid[], $2::int8[], $3::bytea[]) u(ctid, a, m)

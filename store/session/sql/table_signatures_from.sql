@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- After table $1 was made, in its transaction: if its name was freed less than $2 ticks before, only signatures that were issued
--- after it was made open it. A statement of its own, so that it sees the deletion for which the insert has waited. By
+-- Runs after table $1 was inserted, in the same transaction: if its name was freed less than $2
+-- ticks before, only signatures that were issued after the insert give access to it. It is a
+-- statement of its own, so that it sees a deletion for which the insert has waited. By
 -- operations_deletions.
 update tables t set signatures_from = null
 where table_id = $1::int8

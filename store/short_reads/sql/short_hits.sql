@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The first index entries of many ranges, as short_ranges reads rows, and the live entity that each entry is of: of one
--- snapshot. Parameters are those of short_ranges; $7: bytes of properties of an entity, more of which come as null.
+-- The first index entries of many ranges, read as in short_ranges, and the live entity that each
+-- entry belongs to, in one snapshot. The parameters are those of short_ranges; $7: if the
+-- properties of an entity have more bytes, they come as null.
 --
--- An entry's properties begin with the keys of its source, as index_plan.c writes them: each a record of a tag, the
--- record's length, a name of 19 or 13 bytes and the text, whose length stands in the byte before it. While a record is
--- shorter than 128 bytes every length is one byte, so the first key is the get_byte(head, 26) bytes from byte 27 on, and
--- the other one follows 21 bytes behind. The entity is searched for by these keys, and the two records come with it
--- (named); they are null where a record is longer. size: of all properties of the entry; of an entry that is dead or
--- has expired, -1 - size. The primary key is searched once for each range, and once for each entry; a key is in one
--- bucket only.
+-- An entry's properties begin with the keys of its source, as index_plan.c writes them: each key is
+-- a record of a tag, the record's length, a name of 19 or 13 bytes and the text, whose length is in
+-- the byte before it. As long as a record is shorter than 128 bytes, every length is one byte, so
+-- the first key is the get_byte(head, 26) bytes from byte 27 on, and the other key begins 21 bytes
+-- behind it. The entity is searched by these keys, and the two records come with it (named); they
+-- are null if a record is longer. size: of all properties of the entry; -1 - size if the entry is
+-- dead or has expired. The primary key is searched once for each range, and once for each entry; a
+-- key is in one bucket only.
 select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key, e.size,
     substring(e.head for 48 + get_byte(e.head, 26) + get_byte(e.head, 47 + get_byte(e.head, 26))),
     s.version, s.ts, s.expires,

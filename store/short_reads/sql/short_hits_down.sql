@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- short_hits, the last entries of each range, last row first.
+-- As short_hits, the last entries of each range, in descending order.
 select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key, e.size,
     substring(e.head for 48 + get_byte(e.head, 26) + get_byte(e.head, 47 + get_byte(e.head, 26))),
     s.version, s.ts, s.expires,

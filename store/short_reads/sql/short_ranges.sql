@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The first rows of many ranges, each of one partition. $1 table ids, $2 partition keys, $3 buckets, $4 row keys from
--- which on and $5 below which, $6 rows of each, $7 bytes of properties of a row, $8 tables of which the table's rows are
--- index entries: arrays of one length. n is the position in the arrays, from 1; a range without rows has one, of nulls.
--- The catalogue's version comes with the first row. $9: tables; where $8 is one of them, the third column tells whether
--- its indexes may be behind: at least what open_sources would find. A dead or expired row has no ts; properties of more
--- bytes than $7 come as null, with their size. $10: a text above every row key, for ranges whose $5 is empty: it is
--- long. Each range is one search of the primary key. Subqueries ask what is open,
--- and not EXISTS, for which PostgreSQL may read all intents into a hash table.
+-- The first rows of many ranges, each of one partition. Arrays of one length: $1 table ids, $2
+-- partition keys, $3 buckets, row keys from $4 on and below $5, $6 number of rows, $7 bytes of
+-- properties of a row, $8 the source table if the rows are index entries. n is the position in the
+-- arrays, from 1; a range without rows has one row, of nulls. The catalogue's version comes with
+-- the first row. $9: tables; if $8 is one of them, the third column says whether its indexes may be
+-- behind: true at least whenever open_sources would find a key. A dead or expired row has no ts.
+-- Properties with more than $7 bytes come as null, with their size. $10: a long text above every
+-- row key, for ranges whose $5 is empty. Each range is one search of the primary key. Subqueries
+-- ask what is open, not EXISTS, for which PostgreSQL may read all intents into a hash table.
 select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key, e.version,
     case when not e.dead and not is_due(e.expires) then e.ts end, e.expires,
     case when octet_length(e.properties) > u.most then octet_length(e.properties) end,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- short_ranges, the last rows of each range, last row first.
+-- As short_ranges, the last rows of each range, in descending order.
 select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key, e.version,
     case when not e.dead and not is_due(e.expires) then e.ts end, e.expires,
     case when octet_length(e.properties) > u.most then octet_length(e.properties) end,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A new transaction, once: no row comes back when there is one of this id. $1 bucket, $2 account, $3 id,
--- $4 steps, $5 timeline, $6 time of submission, $7 digests of the keys its steps name. It waits for another insert
--- of the same id to be decided.
+-- Insert a transaction; no row comes back if the id exists. $1 bucket, $2 account, $3 id, $4 steps,
+-- $5 timeline, $6 time of submission, $7 digests of the keys that its steps name. If another
+-- transaction is inserting the same id, the statement waits for it.
 with inserted as (
     insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted, key_digests)
     values ($1::int2, $2::text, $3::text, 1, $4::bytea, 0, $5::bytea, $6::int8, $7::int8[])

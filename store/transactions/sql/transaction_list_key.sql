@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Those whose steps name the key of digest $5, in state $4, or 0 for any; otherwise as transaction_list. By the
--- primary key of transaction_keys.
+-- As transaction_list, for the transactions whose steps name the key with digest $5, in state $4
+-- (0: any). By the primary key of transaction_keys.
 select t.txn_id, t.state, t.steps_done, t.submitted, t.revision
 from transaction_keys k
 cross join lateral (

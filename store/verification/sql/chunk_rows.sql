@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As chunk_keys, with what the rows hold: ts, expires (0: never) and properties, null if they are more than $6 bytes;
--- and version.
+-- As chunk_keys, with the contents of the rows: ts, expires (0: never), properties (null if they
+-- have more than $6 bytes), and version.
 select e.partition_key, e.row_key, octet_length(e.properties)::int8, e.ts, coalesce(e.expires, 0),
     case when octet_length(e.properties) <= $6::int8 then e.properties end, e.version
 from entities e

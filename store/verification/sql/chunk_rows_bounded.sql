@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As chunk_rows, but the properties are those of the first row, and those of others while all so far are not more than $6 bytes, then
--- null. The sum costs as much as reading the row does.
+-- As chunk_rows, but the properties come with the first row, and with each later row as long as the
+-- properties of all rows so far have at most $6 bytes together; otherwise they are null. The sum
+-- costs as much as reading the rows.
 select e.partition_key, e.row_key, octet_length(e.properties)::int8, e.ts, coalesce(e.expires, 0),
     case when sum(octet_length(e.properties)) over (order by e.partition_key, e.row_key rows unbounded preceding)
             <= greatest($6::int8, octet_length(e.properties))

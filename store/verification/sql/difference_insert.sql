@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Differences of a report, new or looked at again. $1 operation id; arrays of one length: $2 numbers, $3 classes, $4 states,
--- $5 whether there is a source, $6 and $7 its key, $8 and $9 the entry's key, $10 version of the source, $11 version and
--- $12 digest of what is there, $13 digest of what should be.
+-- Insert differences of a report, or replace those that were checked again. $1 operation id; arrays
+-- of one length: $2 numbers, $3 classes, $4 states, $5 whether there is a source, $6 and $7 its
+-- key, $8 and $9 the entry's key, $10 version of the source, $11 version and $12 digest of the
+-- stored entry, $13 digest of the entry that the source asks for.
 insert into index_differences (operation_id, number, class, state, has_source, source_partition, source_row,
     entry_partition, entry_row, source_version, found_version, found_digest, wanted_digest)
 select $1::text, u.*

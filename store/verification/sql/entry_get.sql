@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Entries at many keys as they are stored, those that are due included. $1 table ids, $2 partition keys, $3 row keys, $4 buckets: arrays of one length.
--- n is the position in the arrays, from 1. The catalogue's version comes with every row, found or not.
+-- The stored entries at the given keys, expired ones included. $1 table ids, $2 partition keys, $3
+-- row keys, $4 buckets: arrays of one length. n is the position in the arrays, from 1. Every row
+-- has the catalogue's version, whether an entry was found or not.
 select u.n, c.version, e.version, e.ts, e.properties, coalesce(e.expires, 0)
 from catalogue c
 cross join unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a verification of a whole index, operation $1, has come to: the index is proven if there was no difference. A fast
--- one takes nothing back that a full one has found. Other operations change nothing.
+-- Store the result of the verification of a whole index, operation $1: the index is proven if there
+-- was no difference. A fast verification does not revoke the differences that a full one has found.
+-- Other operations change nothing.
 insert into index_scrubs as s (index_id, proven, differences)
 select r.index_id, case when r.found = 0 then now() end, r.found
 from (

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The source keys of a table with open work, or whose work was given up, in key order. $1 table id, from ($2, $3) on, or
--- strictly behind it when $4; $5 how many. By intents_key, and the primary key of dead_letters.
+-- The source keys of a table that have an open intent or a dead letter, in key order. $1 table id;
+-- from key ($2, $3) on, or strictly behind it if $4; at most $5 rows. By intents_key, and the
+-- primary key of dead_letters.
 select k.partition_key, k.row_key
 from (
     (select distinct i.partition_key, i.row_key

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a chunk has counted, added to a report: $1 operation id, $2 differences numbered, $3 sources, $4 entries, $5 in flight,
--- $6 missing, $7 dangling, $8 mismatched, $9 manifests, $10 mended, $11 remaining; $12 the sums as they are now.
+-- Add the counts of a chunk to a report: $1 operation id, $2 numbered differences, $3 sources, $4
+-- entries, $5 in flight, $6 missing, $7 dangling, $8 mismatched, $9 manifests, $10 repaired, $11
+-- remaining; $12 the present sums.
 update index_reports
 set last_number = last_number + $2::int8, sources = sources + $3::int8, entries = entries + $4::int8,
     in_flight = in_flight + $5::int8, missing = missing + $6::int8, dangling = dangling + $7::int8,

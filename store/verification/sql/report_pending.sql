@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Differences of a report that are to be looked at. $1 operation id, $2 how many. By index_differences_pending.
+-- Up to $2 differences of report $1 that are to be checked. By index_differences_pending.
 select number, class, has_source, source_partition, source_row, entry_partition, entry_row
 from index_differences
 where operation_id = $1::text and state = 0

@@ -1,3 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Differences beyond those that a report keeps, once they have been looked at. $1 operation id, $2 the last number that is kept.
+-- Delete the differences of report $1 with numbers above $2, the last one that the report keeps,
+-- once they were checked.
 delete from index_differences where operation_id = $1::text and number > $2::int8 and state <> 0

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Forget the passes over index $1, with their reports, but the newest that has come to its end, and what is under way.
+-- Delete the passes over index $1, with their reports, except the newest one that has ended and
+-- those that are running.
 with kept as (
     select o.operation_id from operations o
     where o.kind = 'scrub_index' and o.index_id = $1::int8 and o.state = 3

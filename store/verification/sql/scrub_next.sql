@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The index that is to be scrubbed next: the one that was begun with longest ago, if that is $2 seconds ago or more (or lies ahead: the
--- clock has been set back), while fewer than $1 passes are under way. Its passes so far, the differences that stand, and an id for
--- the operation.
+-- The index that is to be scrubbed next, if fewer than $1 passes are running: the one whose last
+-- pass began longest ago, at least $2 seconds (or lies ahead, because the clock has been set back).
+-- Columns: its number of passes so far, its known differences, and an id for the operation.
 select n.index_id, n.passes, n.differences, nextval('table_ids')
 from (
     select i.index_id, coalesce(s.passes, 0) as passes, coalesce(s.differences, 0) as differences

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Source keys as validation sees them. $1 table ids, $2 partition keys, $3 row keys, $4 buckets: arrays of one
--- length; n is the position in them, from 1. $5: whether to look if the sources live: absent and dead ones do not, those
--- that are due do until they are deleted. in_flight: something is open for the key, so that its entries may be behind.
+-- Source keys as a validation sees them. $1 table ids, $2 partition keys, $3 row keys, $4 buckets:
+-- arrays of one length; n is the position in them, from 1. $5: whether to read if the sources are
+-- live: absent and dead ones are not, expired ones are until they are deleted. in_flight: the key
+-- has an open intent, so its entries may be behind.
 select u.n, coalesce(not e.dead, false), coalesce(s.manifest, ''),
     exists (select 1 from intents i where i.table_id = any (array[u.t]) and i.partition_key = u.p and i.row_key = u.r)
     or exists (select from dead_letters where kind = 1) and exists (
