@@ -37,23 +37,27 @@ struct command_group {
     size_t count;
 };
 
-extern const struct command_group commands_operate; /* migrate, epoch, health */
-extern const struct command_group commands_entity;  /* tables and entities */
-extern const struct command_group commands_query;   /* queries, counts, look-ups, indexes */
-extern const struct command_group commands_import;  /* files into tables */
-extern const struct command_group commands_export;  /* tables into files */
-extern const struct command_group commands_api;     /* any method, with JSON */
-extern const struct command_group commands_work;    /* dead letters, transactions */
-extern const struct command_group commands_index;   /* verifying and repairing indexes */
-extern const struct command_group commands_watch;   /* change feeds */
-extern const struct command_group commands_queue;   /* queues and lag */
-extern const struct command_group commands_load;    /* hot partitions, advice on indexes */
-extern const struct command_group commands_account; /* accounts and their keys */
-extern const struct command_group commands_audit;   /* administrative calls */
-extern const struct command_group commands_access;  /* tokens, shared access signatures */
-extern const struct command_group commands_doctor;  /* checks of the configuration */
-extern const struct command_group commands_dev;     /* a private stack on this machine */
-extern const struct command_group commands_help;    /* completion, man page */
+extern const struct command_group commands_operate;      /* migrate, epoch, health */
+extern const struct command_group commands_table;        /* tables */
+extern const struct command_group commands_entity;       /* entities */
+extern const struct command_group commands_query;        /* queries, counts, look-ups, indexes */
+extern const struct command_group commands_import;       /* files into tables */
+extern const struct command_group commands_export;       /* tables into files */
+extern const struct command_group commands_api;          /* any method, with JSON */
+extern const struct command_group commands_batch;        /* writes together */
+extern const struct command_group commands_dead_letters; /* work that was given up */
+extern const struct command_group commands_transaction;  /* steps over partitions and tables */
+extern const struct command_group commands_index;        /* verifying and repairing indexes */
+extern const struct command_group commands_watch;        /* change feeds */
+extern const struct command_group commands_queue;        /* queues and lag */
+extern const struct command_group commands_top;          /* the live view */
+extern const struct command_group commands_load;         /* hot partitions, advice on indexes */
+extern const struct command_group commands_account;      /* accounts and their keys */
+extern const struct command_group commands_audit;        /* administrative calls */
+extern const struct command_group commands_access;       /* tokens, shared access signatures */
+extern const struct command_group commands_doctor;       /* checks of the configuration */
+extern const struct command_group commands_dev;          /* a private stack on this machine */
+extern const struct command_group commands_help;         /* completion, man page */
 
 /* Print the usage of a command that got wrong arguments. Returns COMMAND_MISUSED. */
 int command_misused(const char *words, const char *arguments);

@@ -4,10 +4,26 @@
  */
 #include "client/command_table.h"
 
-static const struct command_group *const groups[] = { &commands_entity, &commands_query, &commands_import,
-    &commands_export, &commands_api, &commands_operate, &commands_doctor, &commands_account, &commands_access,
-    &commands_audit, &commands_work, &commands_index, &commands_watch, &commands_queue, &commands_load,
-    &commands_dev, &commands_help };
+#include <string.h>
+
+static const struct command_group *const groups[] = { &commands_table, &commands_entity, &commands_query,
+    &commands_batch, &commands_import, &commands_export, &commands_api, &commands_operate, &commands_doctor,
+    &commands_account, &commands_access, &commands_audit, &commands_dead_letters, &commands_transaction,
+    &commands_index, &commands_watch, &commands_queue, &commands_top, &commands_load, &commands_dev,
+    &commands_help };
+
+static const struct {
+    const char *word, *stands_for;
+} aliases[] = { { "tx", "transaction" }, { "transactions", "transaction" }, { "dead-letter", "dead-letters" },
+    { "tables", "table" }, { "entities", "entity" }, { "indexes", "index" }, { "queues", "queue" } };
+
+const char *command_table_first_word(const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+        if (strcmp(word, aliases[i].word) == 0)
+            return aliases[i].stands_for;
+    return word;
+}
 
 const struct command_group *const *command_table_groups(size_t *count)
 {

@@ -10,7 +10,13 @@
 /* The groups of commands, in the order of the help. */
 const struct command_group *const *command_table_groups(size_t *count);
 
-/* The command at a position in that order; NULL: the position is behind the last one. */
+/*
+ * The first word of a command for one that means the same: "transaction" for "tx". Any other word is given
+ * back.
+ */
+const char *command_table_first_word(const char *word);
+
+/* The command at a position in that order; NULL: there are no more. */
 const struct command *command_table_at(size_t position);
 
 #endif

@@ -7,15 +7,16 @@
  */
 #include <string.h>
 
-#include "api/codec.h"
 #include "base/digits.h"
-#include "client/api_client.h"
+#include "client/calls.h"
 #include "client/command.h"
+#include "client/rows.h"
 #include "client/time_text.h"
 #include "domain/ticks.h"
 #include "store/access/account_calls.h"
 #include "store/access/wrapping_source.h"
-#include "tavola/v1/table_service.pb-c.h"
+
+enum { ACCOUNT_NAME_TEXT_BYTES = 80 };
 
 #define QUOTA_ARGUMENTS "NAME [--entities N|none|default] [--bytes N|none|default]"
 
@@ -31,8 +32,9 @@ struct account_work {
     struct wrapping_keys wrapping_keys;
     struct str name;
     bool administrator;
-    int64_t max_entities, max_bytes; /* used by set-quota */
-    bool to_clear;                   /* used by rewrap */
+    int64_t max_entities, max_bytes; /* set-quota */
+    bool to_clear;                   /* rewrap */
+    struct rows *rows;               /* list */
 };
 
 static enum status create(struct account_work *work, struct error *err)
@@ -46,17 +48,33 @@ static enum status create(struct account_work *work, struct error *err)
     return STATUS_OK;
 }
 
+static const struct rows_column account_columns[] = {
+    { "account", NULL, CELL_TEXT, false, "account", NULL },
+    { "created", NULL, CELL_TEXT, false, "created", NULL },
+    { "keys of", NULL, CELL_TEXT, false, "rotated", NULL },
+    { "administrator", NULL, CELL_TEXT, false, "administrator", NULL },
+    { NULL, NULL, CELL_TEXT, false, NULL, NULL },
+};
+
+static void add_account(struct rows *rows, const struct account_view *account)
+{
+    char name[ACCOUNT_NAME_TEXT_BYTES], created[TIME_TEXT_BYTES], rotated[TIME_TEXT_BYTES];
+
+    snprintf(name, sizeof(name), "%.*s", STR_ARG(account->name));
+    rows_add_texts(
+        rows, (const char *const[]){ name, time_text_format(account->created, created),
+                  time_text_format(account->rotated, rotated), account->administrator ? "yes" : "no" });
+}
+
 static enum status list(struct account_work *work, struct error *err)
 {
     struct account_view *accounts;
-    char created[TIME_TEXT_BYTES], rotated[TIME_TEXT_BYTES];
     size_t count;
 
     TRY(account_calls_list(&work->pg, &work->arena, &accounts, &count, err));
     for (size_t i = 0; i < count; i++)
-        printf("%.*s created %s keys of %s%s\n", STR_ARG(accounts[i].name),
-            time_text_format(accounts[i].created, created), time_text_format(accounts[i].rotated, rotated),
-            accounts[i].administrator ? " administrator" : "");
+        add_account(work->rows, &accounts[i]);
+    rows_close(work->rows);
     return STATUS_OK;
 }
 
@@ -133,10 +151,13 @@ static int run_create(const struct client_config *config, int argc, char **argv)
 
 static int run_list(const struct client_config *config, int argc, char **argv)
 {
-    struct account_work work = { .words = "account list" };
+    struct arguments arguments = { .command = "account list" };
+    struct rows rows;
+    struct account_work work = { .words = "account list", .rows = &rows };
 
-    (void)argv;
-    return argc != 0 ? command_misused(work.words, "") : work_on(config, &work, list);
+    if (!arguments_read(ROWS_FORM, argc, argv, &arguments) || !rows_open(&rows, &arguments, account_columns))
+        return COMMAND_MISUSED;
+    return arguments.count != 0 ? command_misused(work.words, ROWS_FORM) : work_on(config, &work, list);
 }
 
 static int run_named(const struct client_config *config, const char *words, int argc, char **argv,
@@ -202,50 +223,81 @@ static int run_set_quota(const struct client_config *config, int argc, char **ar
 
 /* ---- usage, by the API ---- */
 
-static void print_usage(const char *what, const Tavola__V1__QuotaUsage *usage)
+static const struct rows_column usage_columns[] = {
+    { "what", NULL, CELL_TEXT, false, "what", NULL },
+    { "used", NULL, CELL_NUMBER, false, "used", NULL },
+    { "quota", NULL, CELL_NUMBER, false, "quota", NULL },
+    { NULL, NULL, CELL_TEXT, false, NULL, NULL },
+};
+
+/* "entities  5 of 10"; quota "": it has none of its own. */
+static void add_usage(struct rows *rows, const char *what, const char *used, const char *quota)
 {
-    if (!usage)
-        return;
-    printf("%-9s %lld of ", what, (long long)usage->used);
-    if (usage->quota == QUOTA_NONE)
-        printf("any number\n");
+    bool has_quota = *quota && strcmp(quota, "0") != 0;
+
+    if (rows->form != OUTPUT_TABLE)
+        rows_add_texts(rows, (const char *const[]){ what, used, has_quota ? quota : "" });
+    else if (*quota)
+        printf("%-9s %s of %s\n", what, used, has_quota ? quota : "any number");
     else
-        printf("%lld\n", (long long)usage->quota);
+        printf("%-9s %s\n", what, used);
 }
 
-static void print_counted(const Google__Protobuf__Timestamp *counted)
+static void print_usage(struct rows *rows, const struct tavola_record *usage)
 {
-    char when[TIME_TEXT_BYTES];
-    int64_t ticks;
+    static const char *const names[] = { "tables", "indexes", "entities", "bytes" };
+    char *entries = tavola_record_text(usage, "indexEntries");
 
-    if (counted && ticks_from_timestamp(counted->seconds, counted->nanos, &ticks))
-        printf("entities and bytes were counted at %s\n", time_text_format(ticks, when));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct tavola_record one = tavola_record_part(usage, names[i]);
+        char *used = tavola_record_text(&one, "used"), *quota = tavola_record_text(&one, "quota");
+
+        if (one.type)
+            add_usage(rows, names[i], used, quota);
+        tavola_free(used);
+        tavola_free(quota);
+    }
+    add_usage(rows, "entries", entries, "");
+    tavola_free(entries);
+}
+
+static void print_counted(const struct tavola_record *usage)
+{
+    char *counted = tavola_record_text(usage, "counted");
+
+    if (*counted)
+        printf("entities and bytes were counted at %.19sZ\n", counted);
     else
         printf("entities and bytes have not been counted yet: a worker does it\n");
+    tavola_free(counted);
 }
 
 static int run_usage(const struct client_config *config, int argc, char **argv)
 {
-    Tavola__V1__GetAccountUsageRequest request = TAVOLA__V1__GET_ACCOUNT_USAGE_REQUEST__INIT;
-    const Tavola__V1__GetAccountUsageResponse *reply;
-    struct api_client client;
+    struct arguments arguments = { .command = "account usage" };
+    struct tavola_reply *reply;
+    struct tavola_record usage;
+    struct tavola *client;
+    struct rows rows;
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("account usage", "");
-    if (!api_client_open(&client, config))
+    if (!arguments_read(ROWS_FORM, argc, argv, &arguments) || !rows_open(&rows, &arguments, usage_columns))
+        return COMMAND_MISUSED;
+    if (arguments.count != 0)
+        return command_misused("account usage", ROWS_FORM);
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    reply = api_client_call(&client, "/tavola.v1.TableService/GetAccountUsage", &request.base,
-        &tavola__v1__get_account_usage_response__descriptor);
+    reply = calls_ask(client, "GetAccountUsage", NULL);
     if (!reply)
-        return api_client_close(&client, COMMAND_FAILED);
-    print_usage("tables", reply->tables);
-    print_usage("indexes", reply->indexes);
-    print_usage("entities", reply->entities);
-    print_usage("bytes", reply->bytes);
-    printf("%-9s %lld\n", "entries", (long long)reply->index_entries);
-    print_counted(reply->counted);
-    return api_client_close(&client, COMMAND_OK);
+        return calls_close(client, COMMAND_FAILED);
+    usage = tavola_reply_record(reply);
+    print_usage(&rows, &usage);
+    if (rows.form == OUTPUT_TABLE)
+        print_counted(&usage);
+    else
+        rows_close(&rows);
+    tavola_reply_free(reply);
+    return calls_close(client, COMMAND_OK);
 }
 
 static const struct command commands[] = {
@@ -258,7 +310,7 @@ static const struct command commands[] = {
     },
     {
         .words = "account list",
-        .arguments = "",
+        .arguments = ROWS_FORM,
         .help = "print the accounts of TAVOLA_POSTGRES, without their keys",
         .run = run_list,
     },
@@ -283,7 +335,7 @@ static const struct command commands[] = {
     },
     {
         .words = "account usage",
-        .arguments = "",
+        .arguments = ROWS_FORM,
         .help = "print what the account of the token holds, against its quotas",
         .run = run_usage,
     },

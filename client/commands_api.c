@@ -10,7 +10,7 @@
 #include "api/json/json_read.h"
 #include "api/json/json_write.h"
 #include "api/json/schema.h"
-#include "client/api_client.h"
+#include "client/calls.h"
 #include "domain/limits.h"
 
 #define API_ARGUMENTS "METHOD [JSON | -] [--timeout SECONDS] [--count N]"
@@ -189,7 +189,8 @@ struct api_call {
     int64_t timeout_ms; /* 0: no time limit; negative: not given */
     uint64_t max_replies;
     bool reads_input;
-    struct api_client client;
+    struct tavola *client;
+    struct arena arena; /* of requests and replies */
 };
 
 /* Read the value of an option: a number of at least 0. false: the cause is on standard error. */
@@ -237,7 +238,7 @@ static bool encode(struct api_call *call, struct str json, int line, struct buf 
 {
     struct error err = { 0 };
 
-    buf_init(out, &call->client.arena);
+    buf_init(out, &call->arena);
     if (json_read_message(schema_of_api(), call->method->input, json, out, &err) == STATUS_OK)
         return true;
     if (line > 0)
@@ -253,7 +254,7 @@ static bool print_reply(struct api_call *call, struct str bytes, int indent)
     struct error err = { 0 };
     struct buf text;
 
-    buf_init(&text, &call->client.arena);
+    buf_init(&text, &call->arena);
     if (json_write_message(schema_of_api(), call->method->output, bytes, indent, &text, &err) != STATUS_OK) {
         fprintf(stderr, "tavola api: %s\n", err.message);
         return false;
@@ -266,7 +267,7 @@ static bool print_reply(struct api_call *call, struct str bytes, int indent)
 /* Print the message of a failure, and its metadata, one per line: "  table: people". */
 static int print_failure(const struct tavola_error *error)
 {
-    api_client_print_failure(error);
+    (void)calls_failed(error);
     if (error->field[0])
         fprintf(stderr, "  field: %s\n", error->field);
     for (size_t i = 0; i < error->metadata_count; i++)
@@ -284,7 +285,7 @@ static int call_once(struct api_call *call, struct str json)
 
     if (!encode(call, json, 0, &request))
         return COMMAND_MISUSED;
-    if (tavola_call(call->client.client,
+    if (tavola_call(call->client,
             &(struct tavola_call){ .method = call->method->path.data,
                 .request = request.data,
                 .size = request.len,
@@ -335,8 +336,8 @@ static int call_stream(struct api_call *call, struct str json)
 
     if (!read_lines(call, json, &requests))
         return COMMAND_MISUSED;
-    if (tavola_stream_open(call->client.client, call->method->path.data,
-            call->timeout_ms > 0 ? call->timeout_ms : 0, &stream, &error) != TAVOLA_OK)
+    if (tavola_stream_open(call->client, call->method->path.data, call->timeout_ms > 0 ? call->timeout_ms : 0,
+            &stream, &error) != TAVOLA_OK)
         return print_failure(&error);
     for (int i = 0;
          i < requests.count && tavola_stream_send(stream, requests.items[i].data, requests.items[i].len); i++)
@@ -344,7 +345,7 @@ static int call_stream(struct api_call *call, struct str json)
     tavola_stream_half_close(stream);
     while (left > 0 && readable && tavola_stream_receive(stream, &reply, &size)) {
         readable = print_reply(call, str_of_bytes(reply, size), 0);
-        arena_cleanup(&call->client.arena);
+        arena_cleanup(&call->arena);
         left--;
     }
     if (tavola_stream_end(stream, &error) != TAVOLA_OK && left > 0)
@@ -386,15 +387,20 @@ static int run_api(const struct client_config *config, int argc, char **argv)
 {
     struct api_call call = { .timeout_ms = -1, .max_replies = UINT64_MAX };
     const char *name;
+    int code;
 
     if (!take_arguments(&call, argc, argv, &name))
         return command_misused("api", API_ARGUMENTS);
     call.method = find_method(name);
     if (!call.method)
         return COMMAND_MISUSED;
-    if (!api_client_open(&call.client, config))
+    call.client = calls_open(config);
+    if (!call.client)
         return COMMAND_FAILED;
-    return api_client_close(&call.client, make_call(&call));
+    arena_init(&call.arena);
+    code = calls_close(call.client, make_call(&call));
+    arena_cleanup(&call.arena);
+    return code;
 }
 
 static void print_examples(FILE *out)

@@ -4,98 +4,106 @@
  */
 #include "client/command.h"
 
-#include <string.h>
-
-#include "api/codec.h"
+#include "api/json/json_forms.h"
 #include "base/clock.h"
-#include "client/api_client.h"
+#include "client/calls.h"
+#include "client/rows.h"
 #include "client/time_text.h"
 #include "domain/ticks.h"
-#include "tavola/v1/admin_service.pb-c.h"
 
-#define ARGUMENTS "[--account NAME] [--since TIME] [--until TIME]"
+#define ARGUMENTS "[--account NAME] [--since TIME] [--until TIME] " ROWS_FORM
 
-static const char *credential_name(const Tavola__V1__AuditRecord *record)
-{
-    switch (record->credential) {
-    case TAVOLA__V1__AUDIT_CREDENTIAL__AUDIT_CREDENTIAL_TOKEN:
-        return "token";
-    case TAVOLA__V1__AUDIT_CREDENTIAL__AUDIT_CREDENTIAL_SIGNATURE:
-        return "signature";
-    case TAVOLA__V1__AUDIT_CREDENTIAL__AUDIT_CREDENTIAL_DATABASE:
-        return "database";
-    default:
-        return "none";
-    }
-}
-
-static void print_record(const Tavola__V1__AuditRecord *record)
+static void write_key(const struct tavola_record *record, bool human, struct buf *out)
 {
     static const char *const keys[] = { "-", "first", "second" };
-    char when[TIME_TEXT_BYTES];
-    struct str account = record->account.len > 0 ? codec_str(record->account) : STR_LITERAL("-");
-    int64_t recorded = 0;
+    int64_t key = tavola_record_integer(record, "key");
 
-    if (record->recorded &&
-        !ticks_from_timestamp(record->recorded->seconds, record->recorded->nanos, &recorded))
-        recorded = 0;
-    printf("%s %-16.*s %-9s %-6s %-36.*s %.*s", time_text_format(recorded, when), STR_ARG(account),
-        credential_name(record), (size_t)record->key < ARRAY_LEN(keys) ? keys[record->key] : "-",
-        STR_ARG(codec_str(record->method)), STR_ARG(codec_str(record->outcome)));
-    if (record->target.len > 0)
-        printf(" %.*s", STR_ARG(codec_str(record->target)));
-    if (record->left_out > 0)
-        printf(" (and %lld calls without a record)", (long long)record->left_out);
-    printf("\n");
+    (void)human;
+    buf_append(out, str_of(key >= 0 && (size_t)key < ARRAY_LEN(keys) ? keys[key] : "-"));
 }
 
-/* Print the records of all pages. */
-static bool show_records(struct api_client *client, Tavola__V1__ListAuditRecordsRequest *request)
+static void write_credential(const struct tavola_record *record, bool human, struct buf *out)
 {
-    do {
-        const Tavola__V1__ListAuditRecordsResponse *page =
-            api_client_call(client, "/tavola.v1.AdminService/ListAuditRecords", &request->base,
-                &tavola__v1__list_audit_records_response__descriptor);
+    static const char *const names[] = { "none", "token", "signature", "database" };
+    int64_t credential = tavola_record_integer(record, "credential");
 
-        if (!page)
-            return false;
-        for (size_t i = 0; i < page->n_records; i++)
-            print_record(page->records[i]);
-        request->page_token = page->next_page_token;
-    } while (request->page_token.len > 0);
-    return true;
+    (void)human;
+    buf_append(
+        out, str_of(credential >= 0 && (size_t)credential < ARRAY_LEN(names) ? names[credential] : "none"));
 }
 
-static bool parse_time(const char *text, Google__Protobuf__Timestamp *out)
+static void write_target(const struct tavola_record *record, bool human, struct buf *out)
 {
-    int64_t ticks;
+    int64_t left_out = tavola_record_integer(record, "leftOut");
+    char *target = tavola_record_text(record, "target");
 
+    buf_append(out, str_of(target));
+    if (human && left_out > 0)
+        buf_format(out, " (and %lld calls without a record)", (long long)left_out);
+    tavola_free(target);
+}
+
+static const struct rows_column columns[] = {
+    { "when", "recorded", CELL_TIME, false, NULL, NULL },
+    { "account", "account", CELL_DASH, false, NULL, NULL },
+    { "credential", NULL, CELL_TEXT, false, "credential", write_credential },
+    { "key", NULL, CELL_TEXT, false, "key", write_key },
+    { "method", "method", CELL_TEXT, false, NULL, NULL },
+    { "outcome", "outcome", CELL_TEXT, false, NULL, NULL },
+    { "target", NULL, CELL_TEXT, false, "target", write_target },
+    { NULL, NULL, CELL_TEXT, false, NULL, NULL },
+};
+
+/* A time as a member of the request. false: it is none. */
+static bool add_time(
+    const struct arguments *arguments, const char *option, const char *name, struct request *request)
+{
+    const char *text = arguments_value(arguments, option);
+    int64_t ticks, seconds;
+    struct buf time;
+    int32_t nanos;
+
+    if (!text)
+        return true;
     if (*text == '+' || !time_text_parse(text, clock_ticks(), &ticks))
         return false;
-    google__protobuf__timestamp__init(out);
-    ticks_to_timestamp(ticks, &out->seconds, &out->nanos);
+    ticks_to_timestamp(ticks, &seconds, &nanos);
+    buf_init(&time, NULL);
+    if (json_forms_write_timestamp(&time, seconds, nanos)) {
+        buf_append_byte(&time, '\0');
+        request_text(request, name, time.data);
+    }
+    buf_cleanup(&time);
     return true;
+}
+
+static int show_records(const struct client_config *config, struct rows *rows, struct request *request)
+{
+    const struct calls_list list = { "ListAuditRecords", "records", rows_element, rows };
+    struct tavola *client = calls_open(config);
+
+    if (!client || !calls_each(client, &list, request))
+        return calls_close(client, COMMAND_FAILED);
+    rows_close(rows);
+    return calls_close(client, COMMAND_OK);
 }
 
 static int run_audit(const struct client_config *config, int argc, char **argv)
 {
-    Tavola__V1__ListAuditRecordsRequest request = TAVOLA__V1__LIST_AUDIT_RECORDS_REQUEST__INIT;
-    Google__Protobuf__Timestamp since, until;
-    struct api_client client;
+    struct arguments arguments = { .command = "audit" };
+    struct request request;
+    struct rows rows;
 
-    for (int i = 0; i < argc; i += 2) {
-        if (i + 1 < argc && strcmp(argv[i], "--account") == 0)
-            request.account = codec_bytes(str_of(argv[i + 1]));
-        else if (i + 1 < argc && strcmp(argv[i], "--since") == 0 && parse_time(argv[i + 1], &since))
-            request.since = &since;
-        else if (i + 1 < argc && strcmp(argv[i], "--until") == 0 && parse_time(argv[i + 1], &until))
-            request.until = &until;
-        else
-            return command_misused("audit", ARGUMENTS " (a TIME as 2026-01-31 or 2026-01-31T12:00:00Z)");
+    if (!arguments_read(ARGUMENTS, argc, argv, &arguments) || !rows_open(&rows, &arguments, columns))
+        return COMMAND_MISUSED;
+    request_begin(&request);
+    request_text(&request, "account", arguments_value(&arguments, "--account"));
+    if (arguments.count != 0 || !add_time(&arguments, "--since", "since", &request) ||
+        !add_time(&arguments, "--until", "until", &request)) {
+        request_end(&request);
+        return command_misused("audit", ARGUMENTS " (a TIME as 2026-01-31 or 2026-01-31T12:00:00Z)");
     }
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    return api_client_close(&client, show_records(&client, &request) ? COMMAND_OK : COMMAND_FAILED);
+    return show_records(config, &rows, &request);
 }
 
 static const struct command commands[] = {

@@ -1,209 +1,127 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_entity.c - tables and entities from the shell. Entities are JSON in the form of
- * api/json/entity_json.h, or words.
+ * commands_entity.c - entities from the shell: as JSON in the form of tavola_entity_from_json, or as words.
  */
 #include "client/command.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/codec.h"
-#include "api/codec_entity.h"
-#include "api/json/entity_json.h"
-#include "api/json/schema.h"
-#include "base/digits.h"
-#include "base/wire.h"
-#include "client/api_client.h"
-#include "domain/limits.h"
-#include "domain/properties/property.h"
-#include "domain/ticks.h"
-#include "tavola/v1/entity_service.pb-c.h"
-#include "tavola/v1/table_service.pb-c.h"
+#include "client/arguments.h"
+#include "client/calls.h"
+#include "client/output.h"
 
 #define PUT_ARGUMENTS                                                                                        \
     "TABLE (JSON | - | PARTITION ROW [NAME[:TYPE]=VALUE]...) [--insert | --merge] [--if-match ETAG]"
-#define GET_ARGUMENTS "TABLE PARTITION ROW"
+#define GET_ARGUMENTS "TABLE PARTITION ROW [-o FORM]"
 #define DELETE_ARGUMENTS "TABLE PARTITION ROW [--if-match ETAG]"
-#define ENTITY_SERVICE "/tavola.v1.EntityService/"
-
-enum { MAX_WORDS = LIMIT_PROPERTIES + 8 };
-
-/* ---- arguments: words, and options with a value or without ---- */
-
-struct options {
-    bool insert, merge;
-    const char *if_match;
-    char *words[MAX_WORDS];
-    int count;
-};
-
-/* Read the options of a command. false: an unknown option, an option without its value, or too many words. */
-static bool take_options(struct options *out, int argc, char **argv)
-{
-    const struct {
-        const char *name;
-        const char **value;
-        bool *flag;
-    } known[] = { { "--insert", NULL, &out->insert }, { "--merge", NULL, &out->merge },
-        { "--if-match", &out->if_match, NULL } };
-
-    for (int i = 0; i < argc; i++) {
-        size_t k = 0;
-
-        while (k < ARRAY_LEN(known) && strcmp(argv[i], known[k].name) != 0)
-            k++;
-        if (k == ARRAY_LEN(known)) {
-            if (out->count == MAX_WORDS || strncmp(argv[i], "--", 2) == 0)
-                return false;
-            out->words[out->count++] = argv[i];
-        } else if (known[k].flag) {
-            *known[k].flag = true;
-        } else if (++i < argc) {
-            *known[k].value = argv[i];
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* ---- calls ---- */
-
-/* Append a field of the request by its name: bytes, text or a message. */
-static void add_field(struct buf *request, const char *method, const char *field, struct str value)
-{
-    const struct schema_method *found = schema_find_method(schema_of_api(), str_of(method));
-
-    wire_write_bytes(request, schema_find_field(found->input, str_of(field))->number, value);
-}
-
-static struct str pack(const ProtobufCMessage *message, struct arena *arena)
-{
-    struct buf out;
-
-    buf_init(&out, arena);
-    codec_pack(&out, 0, message);
-    return buf_str(&out);
-}
-
-static int report_misuse(const struct error *err)
-{
-    fprintf(stderr, "tavola: %s\n", err->message);
-    return COMMAND_MISUSED;
-}
 
 /* ---- writing ---- */
 
-/* Read a property: NAME=VALUE is a string; NAME:TYPE=VALUE has another type. */
-static enum status read_word(const char *word, struct arena *arena, struct str *slice, struct error *err)
+static int report_misuse(const struct tavola_error *error)
 {
-    const char *equals = strchr(word, '=');
-    struct str name = str_of_bytes(word, equals ? (size_t)(equals - word) : 0), type = STR_LITERAL("string");
-    const char *colon = equals ? memchr(word, ':', name.len) : NULL;
+    fprintf(stderr, "tavola: %s\n", error->message);
+    return COMMAND_MISUSED;
+}
 
-    if (!equals)
-        return error_set(err, STATUS_INVALID, "\"%s\" is no property: NAME=VALUE or NAME:TYPE=VALUE", word);
-    if (colon) {
-        type = str_of_bytes(colon + 1, (size_t)(equals - colon - 1));
-        name.len = (size_t)(colon - word);
+/* NAME=VALUE is text; NAME:TYPE=VALUE is of another type. The word is written into. */
+static enum tavola_code add_property(struct tavola_entity *entity, char *word, struct tavola_error *error)
+{
+    char *equals = strchr(word, '='), *type = NULL;
+    enum tavola_code code;
+
+    if (!equals) {
+        *error = (struct tavola_error){ .code = TAVOLA_INVALID_ARGUMENT };
+        snprintf(error->message, sizeof(error->message),
+            "\"%.200s\" is no property: NAME=VALUE or NAME:TYPE=VALUE", word);
+        return error->code;
     }
-    return entity_json_read_text(name, type, str_of(equals + 1), arena, slice, err);
+    *equals = '\0';
+    type = strchr(word, ':');
+    if (type)
+        *type++ = '\0';
+    code = tavola_entity_set_text(entity, word, type, equals + 1, error);
+    *equals = '=';
+    return code;
 }
 
-static enum status read_words(
-    char *const *words, int count, struct arena *arena, struct entity *out, struct error *err)
+static enum tavola_code read_words(
+    char *const *words, int count, struct tavola_entity **out, struct tavola_error *error)
 {
-    struct str *slices = ARENA_ARRAY(arena, struct str, (size_t)count);
-    size_t properties = 0;
+    struct tavola_entity *entity = tavola_entity_new(TAVOLA_KEY(words[0], words[1]));
 
-    *out = (struct entity){ .expires = 0 };
-    TRY(entity_key_parse(str_of(words[0]), str_of(words[1]), &out->key, err));
     for (int i = 2; i < count; i++)
-        TRY(read_word(words[i], arena, &slices[properties++], err));
-    return property_list_parse(slices, properties, &out->key, arena, &out->properties, err);
+        if (add_property(entity, words[i], error) != TAVOLA_OK) {
+            tavola_entity_free(entity);
+            return error->code;
+        }
+    *out = entity;
+    return TAVOLA_OK;
 }
 
-static const char *method_of(const struct options *options)
+static enum tavola_action action_of(const struct arguments *arguments)
 {
-    if (options->if_match)
-        return options->merge ? ENTITY_SERVICE "MergeEntity" : ENTITY_SERVICE "ReplaceEntity";
-    if (options->merge)
-        return ENTITY_SERVICE "InsertOrMergeEntity";
-    return options->insert ? ENTITY_SERVICE "InsertEntity" : ENTITY_SERVICE "InsertOrReplaceEntity";
+    bool merges = arguments_value(arguments, "--merge") != NULL;
+
+    if (arguments_value(arguments, "--if-match"))
+        return merges ? TAVOLA_MERGE : TAVOLA_REPLACE;
+    if (merges)
+        return TAVOLA_INSERT_OR_MERGE;
+    return arguments_value(arguments, "--insert") ? TAVOLA_INSERT : TAVOLA_INSERT_OR_REPLACE;
 }
 
-static void add_precondition(
-    struct buf *request, const char *method, const char *if_match, struct arena *arena)
+/* Writes one entity, ends it, and prints its ETag. */
+static int put_entity(struct tavola *client, const struct arguments *arguments, struct tavola_entity *entity)
 {
-    Tavola__V1__Precondition precondition = TAVOLA__V1__PRECONDITION__INIT;
+    const struct tavola_write_options options = { .if_match = arguments_value(arguments, "--if-match") };
+    struct tavola_error error;
+    int code = COMMAND_OK;
 
-    precondition.if_match = codec_bytes(str_of(if_match));
-    add_field(request, method, "precondition", pack(&precondition.base, arena));
+    if (tavola_write(client, arguments->words[0], action_of(arguments), entity, &options, &error) ==
+        TAVOLA_OK)
+        printf("%s\n", tavola_entity_etag(entity));
+    else
+        code = calls_failed(&error);
+    tavola_entity_free(entity);
+    return code;
 }
 
-/* Write one entity and print its ETag. */
-static bool put_entity(struct api_client *client, const struct options *options, const struct entity *entity)
+/* Each line of standard input is an entity. */
+static int put_lines(struct tavola *client, const struct arguments *arguments)
 {
-    const char *method = method_of(options);
-    const Tavola__V1__Entity *message =
-        codec_entity_message(&entity->key, entity->properties, entity->expires, &client->arena);
-    /* The replies of all writes have the same form. */
-    const Tavola__V1__InsertOrReplaceEntityResponse *reply;
-    struct buf request;
-
-    buf_init(&request, &client->arena);
-    add_field(&request, method, "table", str_of(options->words[0]));
-    add_field(&request, method, "entity", pack(&message->base, &client->arena));
-    if (options->if_match)
-        add_precondition(&request, method, options->if_match, &client->arena);
-    reply = api_client_call_bytes(
-        client, method, buf_str(&request), &tavola__v1__insert_or_replace_entity_response__descriptor);
-    if (!reply)
-        return false;
-    printf("%.*s\n", STR_ARG(codec_str(reply->result->etag)));
-    return true;
-}
-
-/* Write the entity of each line of standard input. */
-static int put_lines(struct api_client *client, const struct options *options)
-{
-    struct error err = { 0 };
+    struct tavola_entity *entity;
+    struct tavola_error error;
     char *line = NULL;
     size_t capacity = 0;
     ssize_t len;
     int code = COMMAND_OK;
 
     for (int number = 1; code == COMMAND_OK && (len = getline(&line, &capacity, stdin)) > 0; number++) {
-        struct entity entity;
-
-        if (entity_json_read(str_of_bytes(line, (size_t)len), &client->arena, &entity, &err) != STATUS_OK) {
-            fprintf(stderr, "tavola: line %d: %s\n", number, err.message);
+        if (tavola_entity_from_json(line, (size_t)len, &entity, &error) != TAVOLA_OK) {
+            fprintf(stderr, "tavola: line %d: %s\n", number, error.message);
             code = COMMAND_MISUSED;
-        } else if (!put_entity(client, options, &entity)) {
-            code = COMMAND_FAILED;
+        } else {
+            code = put_entity(client, arguments, entity);
         }
-        arena_cleanup(&client->arena);
     }
     free(line);
     return code;
 }
 
-static int put_given(struct api_client *client, const struct options *options)
+static int put_given(struct tavola *client, const struct arguments *arguments)
 {
-    struct error err = { 0 };
-    struct entity entity;
-    enum status status;
+    char *const *words = arguments->words + 1;
+    struct tavola_entity *entity;
+    struct tavola_error error;
+    enum tavola_code code;
 
-    if (options->count == 2 && strcmp(options->words[1], "-") == 0)
-        return put_lines(client, options);
-    if (options->count == 2)
-        status = entity_json_read(str_of(options->words[1]), &client->arena, &entity, &err);
+    if (arguments->count == 2 && strcmp(words[0], "-") == 0)
+        return put_lines(client, arguments);
+    if (arguments->count == 2)
+        code = tavola_entity_from_json(words[0], strlen(words[0]), &entity, &error);
     else
-        status = read_words(&options->words[1], options->count - 1, &client->arena, &entity, &err);
-    if (status != STATUS_OK)
-        return report_misuse(&err);
-    return put_entity(client, options, &entity) ? COMMAND_OK : COMMAND_FAILED;
+        code = read_words(words, arguments->count - 1, &entity, &error);
+    return code == TAVOLA_OK ? put_entity(client, arguments, entity) : report_misuse(&error);
 }
 
 /* Whether the argument is an entity as JSON, or "-", which means standard input. */
@@ -214,170 +132,80 @@ static bool is_json(const char *word)
 
 static int run_put(const struct client_config *config, int argc, char **argv)
 {
-    struct options options = { .count = 0 };
-    struct api_client client;
+    struct arguments arguments = { .command = "entity put" };
+    struct tavola *client;
+    bool inserts;
 
-    if (!take_options(&options, argc, argv) || options.count < 2 ||
-        (options.insert && (options.merge || options.if_match)) ||
-        (options.count == 2 && !is_json(options.words[1])))
+    if (!arguments_read(PUT_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    inserts = arguments_value(&arguments, "--insert") != NULL;
+    if (arguments.count < 2 ||
+        (inserts && (arguments_value(&arguments, "--merge") || arguments_value(&arguments, "--if-match"))) ||
+        (arguments.count == 2 && !is_json(arguments.words[1])))
         return command_misused("entity put", PUT_ARGUMENTS);
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    return api_client_close(&client, put_given(&client, &options));
+    return calls_close(client, put_given(client, &arguments));
 }
 
-/* ---- reading ---- */
+/* ---- one entity ---- */
 
-/* Print an entity of a reply. false: it cannot be read. */
-static bool print_entity(const Tavola__V1__Entity *message, struct arena *arena)
+static int get_entity(struct tavola *client, const struct arguments *arguments, struct output *out)
 {
-    struct error err = { 0 };
-    struct entity entity;
-    struct buf line;
+    struct tavola_key key = TAVOLA_KEY(arguments->words[1], arguments->words[2]);
+    struct tavola_entity *entity;
+    struct tavola_error error;
+    bool printed;
 
-    if (codec_entity_decode(message, "entity", arena, &entity, &err) != STATUS_OK) {
-        fprintf(stderr, "tavola: %s\n", err.message);
-        return false;
+    if (tavola_get(client, arguments->words[0], key, NULL, &entity, &error) != TAVOLA_OK) {
+        arena_cleanup(&out->arena);
+        return calls_failed(&error);
     }
-    if (message->timestamp &&
-        !ticks_from_timestamp(message->timestamp->seconds, message->timestamp->nanos, &entity.timestamp))
-        entity.timestamp = 0;
-    buf_init(&line, arena);
-    entity_json_write(&entity, codec_str(message->etag), &line);
-    printf("%.*s\n", STR_ARG(buf_str(&line)));
-    return true;
-}
-
-static void add_key(struct buf *request, const char *method, char *const *words, struct arena *arena)
-{
-    Tavola__V1__EntityKey key = TAVOLA__V1__ENTITY_KEY__INIT;
-
-    key.partition_key = codec_bytes(str_of(words[1]));
-    key.row_key = codec_bytes(str_of(words[2]));
-    add_field(request, method, "table", str_of(words[0]));
-    add_field(request, method, "key", pack(&key.base, arena));
-}
-
-static bool get(struct api_client *client, const struct options *options)
-{
-    const Tavola__V1__GetEntityResponse *reply;
-    struct buf request;
-
-    buf_init(&request, &client->arena);
-    add_key(&request, ENTITY_SERVICE "GetEntity", options->words, &client->arena);
-    reply = api_client_call_bytes(
-        client, ENTITY_SERVICE "GetEntity", buf_str(&request), &tavola__v1__get_entity_response__descriptor);
-    return reply && print_entity(reply->entity, &client->arena);
+    printed = output_entity(out, entity);
+    printed = output_close(out) && printed;
+    tavola_entity_free(entity);
+    return printed ? COMMAND_OK : COMMAND_FAILED;
 }
 
 static int run_get(const struct client_config *config, int argc, char **argv)
 {
-    struct options options = { .count = 0 };
-    struct api_client client;
+    static struct output out;
+    struct arguments arguments = { .command = "entity get" };
+    struct tavola *client;
 
-    if (!take_options(&options, argc, argv) || options.count != 3 || argc != 3)
+    if (!arguments_read(GET_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count != 3)
         return command_misused("entity get", GET_ARGUMENTS);
-    if (!api_client_open(&client, config))
+    if (!output_open(&out, &arguments))
+        return COMMAND_MISUSED;
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    return api_client_close(&client, get(&client, &options) ? COMMAND_OK : COMMAND_FAILED);
-}
-
-static bool delete_one(struct api_client *client, const struct options *options)
-{
-    struct buf request;
-
-    buf_init(&request, &client->arena);
-    add_key(&request, ENTITY_SERVICE "DeleteEntity", options->words, &client->arena);
-    add_precondition(
-        &request, ENTITY_SERVICE "DeleteEntity", options->if_match ? options->if_match : "*", &client->arena);
-    return api_client_call_bytes(client, ENTITY_SERVICE "DeleteEntity", buf_str(&request),
-               &tavola__v1__delete_entity_response__descriptor) != NULL;
+    return calls_close(client, get_entity(client, &arguments, &out));
 }
 
 static int run_delete(const struct client_config *config, int argc, char **argv)
 {
-    struct options options = { .count = 0 };
-    struct api_client client;
+    struct arguments arguments = { .command = "entity delete" };
+    struct tavola_write_options options;
+    struct tavola_error error;
+    struct tavola *client;
+    int code = COMMAND_OK;
 
-    if (!take_options(&options, argc, argv) || options.count != 3 || argc != (options.if_match ? 5 : 3))
+    if (!arguments_read(DELETE_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count != 3)
         return command_misused("entity delete", DELETE_ARGUMENTS);
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    return api_client_close(&client, delete_one(&client, &options) ? COMMAND_OK : COMMAND_FAILED);
-}
-
-/* ---- tables ---- */
-
-static bool create_table(struct api_client *client, const char *name)
-{
-    Tavola__V1__CreateTableRequest request = TAVOLA__V1__CREATE_TABLE_REQUEST__INIT;
-
-    request.name = codec_bytes(str_of(name));
-    return api_client_call(client, "/tavola.v1.TableService/CreateTable", &request.base,
-               &tavola__v1__create_table_response__descriptor) != NULL;
-}
-
-static bool delete_table(struct api_client *client, const char *name)
-{
-    Tavola__V1__DeleteTableRequest request = TAVOLA__V1__DELETE_TABLE_REQUEST__INIT;
-
-    request.name = codec_bytes(str_of(name));
-    return api_client_call(client, "/tavola.v1.TableService/DeleteTable", &request.base,
-               &tavola__v1__delete_table_response__descriptor) != NULL;
-}
-
-static bool print_tables(struct api_client *client)
-{
-    struct str token = STR_EMPTY;
-
-    do {
-        Tavola__V1__ListTablesRequest request = TAVOLA__V1__LIST_TABLES_REQUEST__INIT;
-        const Tavola__V1__ListTablesResponse *page;
-
-        request.page_token = codec_bytes(token);
-        page = api_client_call(client, "/tavola.v1.TableService/ListTables", &request.base,
-            &tavola__v1__list_tables_response__descriptor);
-        if (!page)
-            return false;
-        for (size_t i = 0; i < page->n_tables; i++)
-            printf("%.*s\n", STR_ARG(codec_str(page->tables[i]->name)));
-        token = codec_str(page->next_page_token);
-    } while (token.len > 0);
-    return true;
-}
-
-static int run_table(const struct client_config *config, int argc, char **argv, const char *words,
-    bool (*change)(struct api_client *client, const char *name))
-{
-    struct api_client client;
-
-    if (argc != 1)
-        return command_misused(words, "NAME");
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    return api_client_close(&client, change(&client, argv[0]) ? COMMAND_OK : COMMAND_FAILED);
-}
-
-static int run_create(const struct client_config *config, int argc, char **argv)
-{
-    return run_table(config, argc, argv, "table create", create_table);
-}
-
-static int run_drop(const struct client_config *config, int argc, char **argv)
-{
-    return run_table(config, argc, argv, "table delete", delete_table);
-}
-
-static int run_tables(const struct client_config *config, int argc, char **argv)
-{
-    struct api_client client;
-
-    (void)argv;
-    if (argc != 0)
-        return command_misused("table list", "");
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    return api_client_close(&client, print_tables(&client) ? COMMAND_OK : COMMAND_FAILED);
+    options = (struct tavola_write_options){ .if_match = arguments_value(&arguments, "--if-match") };
+    if (tavola_delete(client, arguments.words[0], TAVOLA_KEY(arguments.words[1], arguments.words[2]),
+            &options, &error) != TAVOLA_OK)
+        code = calls_failed(&error);
+    return calls_close(client, code);
 }
 
 /* ---- the table of commands ---- */
@@ -400,22 +228,19 @@ static void print_forms(FILE *out)
 }
 
 static const struct command commands[] = {
-    { .words = "table create", .arguments = "NAME", .help = "create a table", .run = run_create },
-    { .words = "table list", .arguments = "", .help = "the names of the tables", .run = run_tables },
-    { .words = "table delete",
-        .arguments = "NAME",
-        .help = "delete a table with its entities and its indexes",
-        .run = run_drop },
     { .words = "entity put",
         .arguments = PUT_ARGUMENTS,
         .help = "write an entity",
         .print_more = print_forms,
         .run = run_put },
-    { .words = "entity get", .arguments = GET_ARGUMENTS, .help = "print an entity as JSON", .run = run_get },
+    { .words = "entity get",
+        .arguments = GET_ARGUMENTS,
+        .help = "print an entity; FORM is jsonl, json, csv or table",
+        .run = run_get },
     { .words = "entity delete",
         .arguments = DELETE_ARGUMENTS,
         .help = "delete an entity, whatever it is or only if it still has the ETag",
         .run = run_delete },
 };
 
-const struct command_group commands_entity = { "Tables and entities", commands, ARRAY_LEN(commands) };
+const struct command_group commands_entity = { "Entities", commands, ARRAY_LEN(commands) };

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/api_client.h"
 #include "client/arguments.h"
+#include "client/calls.h"
 #include "client/checkpoint.h"
 #include "client/command.h"
 #include "client/csv.h"
@@ -32,7 +32,7 @@ struct export_run {
     size_t sampled;
     bool has_header;
     struct arena arena;
-    struct api_client client;
+    struct tavola *client;
     struct checkpoint checkpoint;
     struct progress progress;
     int64_t whole; /* number of entities in the table, for the progress; 0: not counted */
@@ -192,7 +192,7 @@ static int report_end(struct export_run *run, int64_t done, bool failed, const s
 
     progress_clear(&run->progress);
     if (error->code != TAVOLA_OK)
-        api_client_print_failure(error);
+        (void)calls_failed(error);
     fprintf(stderr, "tavola export: %lld exported, %.0f/s\n", (long long)done,
         progress_rate(&run->progress, done));
     if (failed || interrupted || error->code != TAVOLA_OK) {
@@ -216,9 +216,9 @@ static int export_entities(struct export_run *run)
 
     progress_init(&run->progress, done);
     if (run->progress.is_shown && run->path &&
-        tavola_count(run->client.client, run->table, query.filter, &run->whole, &error) != TAVOLA_OK)
+        tavola_count(run->client, run->table, query.filter, &run->whole, &error) != TAVOLA_OK)
         return report_end(run, done, true, &error);
-    cursor = tavola_scan(run->client.client, &query);
+    cursor = tavola_scan(run->client, &query);
     failed = !copy_entities(run, cursor, &done, &error);
     tavola_cursor_free(cursor);
     failed = failed || !write_sample(run);
@@ -229,9 +229,10 @@ static int export_entities(struct export_run *run)
 
 static int run_export(const struct client_config *config, int argc, char **argv)
 {
-    static struct export_run run = { .arguments.command = "export" };
+    static struct export_run run;
     int code = COMMAND_FAILED;
 
+    run = (struct export_run){ .arguments.command = "export" };
     if (!arguments_read(EXPORT_ARGUMENTS, argc, argv, &run.arguments))
         return COMMAND_MISUSED;
     if (run.arguments.count != 1)
@@ -240,8 +241,8 @@ static int run_export(const struct client_config *config, int argc, char **argv)
     run.path = arguments_value(&run.arguments, "--output");
     arena_init(&run.arena);
     interrupt_catch();
-    if (open_output(&run) && api_client_open(&run.client, config))
-        code = api_client_close(&run.client, export_entities(&run));
+    if (open_output(&run) && (run.client = calls_open(config)) != NULL)
+        code = calls_close(run.client, export_entities(&run));
     if (run.output && run.path && fclose(run.output) != 0 && code == COMMAND_OK)
         code = report_file(&run) ? COMMAND_OK : COMMAND_FAILED;
     arena_cleanup(&run.arena);

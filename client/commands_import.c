@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/api_client.h"
 #include "client/arguments.h"
+#include "client/calls.h"
 #include "client/checkpoint.h"
 #include "client/command.h"
 #include "client/csv.h"
@@ -42,7 +42,7 @@ struct import_run {
     struct csv_columns columns;
     char *header; /* header line of a CSV file */
     struct arena arena;
-    struct api_client client;
+    struct tavola *client;
     struct tavola_import *import;
     struct checkpoint checkpoint;
     struct progress progress;
@@ -276,7 +276,7 @@ static int report_end(struct import_run *run, const struct tavola_error *error)
 
     progress_clear(&run->progress);
     if (error->code != TAVOLA_OK)
-        api_client_print_failure(error);
+        (void)calls_failed(error);
     if (run->reports > MAX_REPORTS)
         fprintf(stderr, "tavola import: %lld more rejected lines\n", (long long)(run->reports - MAX_REPORTS));
     fprintf(stderr, "tavola import: %lld imported, %lld rejected, %.0f/s\n", (long long)checkpoint->done,
@@ -296,7 +296,7 @@ static int import_lines(struct import_run *run)
     struct tavola_error error = { .code = TAVOLA_OK };
     bool complete;
 
-    run->import = tavola_import(run->client.client,
+    run->import = tavola_import(run->client,
         &(struct tavola_import_options){ .table = run->table, .rejected = note_rejection, .context = run });
     progress_init(&run->progress, run->checkpoint.done);
     complete = send_lines(run);
@@ -313,9 +313,10 @@ static int import_lines(struct import_run *run)
 
 static int run_import(const struct client_config *config, int argc, char **argv)
 {
-    static struct import_run run = { .arguments.command = "import" };
+    static struct import_run run;
     int code = COMMAND_FAILED;
 
+    run = (struct import_run){ .arguments.command = "import" };
     if (!arguments_read(IMPORT_ARGUMENTS, argc, argv, &run.arguments))
         return COMMAND_MISUSED;
     if (run.arguments.count != 2)
@@ -325,8 +326,8 @@ static int run_import(const struct client_config *config, int argc, char **argv)
     arena_init(&run.arena);
     interrupt_catch();
     run.lines = xcalloc(MAX_UNDER_WAY, sizeof(*run.lines));
-    if (open_input(&run) && api_client_open(&run.client, config))
-        code = api_client_close(&run.client, import_lines(&run));
+    if (open_input(&run) && (run.client = calls_open(config)) != NULL)
+        code = calls_close(run.client, import_lines(&run));
     for (; run.first < run.end; run.first++)
         free(run.lines[run.first % MAX_UNDER_WAY].text);
     free(run.lines);

@@ -1,161 +1,322 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_index.c - indexes: verify, repair, report.
+ * commands_index.c - indexes: list, show, verify, repair, report.
  */
 #include "client/command.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "api/codec.h"
-#include "client/api_client.h"
-#include "tavola/v1/index_service.pb-c.h"
-#include "tavola/v1/operation_service.pb-c.h"
+#include "client/calls.h"
+#include "client/index_rows.h"
 
-#define INDEXES "/tavola.v1.IndexService/"
-#define WAIT "/tavola.v1.OperationService/WaitOperation"
-
+#define LIST_ARGUMENTS "[TABLE] " ROWS_FORM
+#define SHOW_ARGUMENTS "INDEX"
 #define VERIFY_ARGUMENTS "INDEX [--fast]"
 #define REPAIR_ARGUMENTS "INDEX [--dry-run]"
+#define REPORT_ARGUMENTS "OPERATION " ROWS_FORM
 
-/* ---- reports ---- */
+/* ---- list and show ---- */
 
-static void print_report(const Tavola__V1__IndexReport *report)
+static int run_list(const struct client_config *config, int argc, char **argv)
 {
-    printf("%.*s of %.*s: %s, %s\n", STR_ARG(codec_str(report->operation_id)),
-        STR_ARG(codec_str(report->index)), report->repairs ? "repair" : "verification",
-        api_client_enum_name(&tavola__v1__operation_state__descriptor, (int)report->state));
-    printf(
-        "sources=%lld entries=%lld in_flight=%lld missing=%lld dangling=%lld mismatched=%lld manifests=%lld "
-        "mended=%lld remaining=%lld\n",
-        (long long)report->sources, (long long)report->entries, (long long)report->in_flight,
-        (long long)report->missing, (long long)report->dangling, (long long)report->mismatched,
-        (long long)report->manifests, (long long)report->mended, (long long)report->remaining);
+    struct arguments arguments = { .command = "index list" };
+    struct tavola *client;
+    struct rows rows;
+    bool listed;
+
+    if (!arguments_read(LIST_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count > 1)
+        return command_misused("index list", LIST_ARGUMENTS);
+    if (!rows_open(&rows, &arguments, index_rows_columns))
+        return COMMAND_MISUSED;
+    client = calls_open(config);
+    if (!client)
+        return COMMAND_FAILED;
+    listed = index_rows_list(client, &rows, arguments.count > 0 ? arguments.words[0] : NULL);
+    return calls_close(client, listed ? COMMAND_OK : COMMAND_FAILED);
 }
 
-static void print_key(const char *what, const Tavola__V1__EntityKey *key)
+static void print_text(const struct tavola_record *record, const char *title, const char *path)
 {
-    if (key)
-        printf(" %s=(%.*s, %.*s)", what, STR_ARG(codec_str(key->partition_key)),
-            STR_ARG(codec_str(key->row_key)));
+    char *text = tavola_record_text(record, path);
+
+    for (char *line = text, *end; *line; line = end + (*end != '\0'), title = "") {
+        end = line + strcspn(line, "\n");
+        printf("%-16s %.*s\n", title, (int)(end - line), line);
+    }
+    tavola_free(text);
 }
 
-static void print_difference(const Tavola__V1__IndexDifference *difference)
+static void print_parts(const struct tavola_record *record, const char *title, const char *path)
 {
-    printf("%-6lld %-10s %-9s", (long long)difference->number,
-        api_client_enum_name(&tavola__v1__index_difference_kind__descriptor, (int)difference->kind),
-        difference->state == TAVOLA__V1__INDEX_DIFFERENCE_STATE__INDEX_DIFFERENCE_STATE_PENDING
-            ? "PENDING"
-            : api_client_enum_name(&tavola__v1__index_difference_state__descriptor, (int)difference->state));
-    print_key("source", difference->source);
-    print_key("entry", difference->entry);
+    struct tavola_record part;
+    size_t position = 0;
+
+    printf("%-16s ", title);
+    for (size_t i = 0; tavola_record_next(record, path, &position, &part); i++) {
+        char *property = tavola_record_text(&part, "property"),
+             *literal = tavola_record_text(&part, "literal");
+
+        printf("%s%s%s%s%s", i > 0 ? ", " : "", *property ? property : "'", *property ? "" : literal,
+            *property ? "" : "'", tavola_record_integer(&part, "inverted") ? " (inverted)" : "");
+        tavola_free(property);
+        tavola_free(literal);
+    }
     printf("\n");
 }
 
-/*
- * Print the report of an operation with all its differences. Returns COMMAND_FAILED if differences are left,
- * for scripts.
- */
-static int show_report(struct api_client *client, ProtobufCBinaryData operation_id)
+static void print_index(const struct tavola_record *view)
 {
-    Tavola__V1__GetIndexReportRequest request = TAVOLA__V1__GET_INDEX_REPORT_REQUEST__INIT;
-    const Tavola__V1__GetIndexReportResponse *page;
-    int64_t left = 0;
+    static const struct {
+        const char *title, *path;
+    } fields[] = { { "index", "index.name" }, { "table", "index.table" }, { "shape", "index.shape" },
+        { "place", "index.place" }, { "consistency", "index.consistency" }, { "unique", "index.unique" },
+        { "filter", "index.filter" }, { "state", "status.state" }, { "entries", "status.entries" },
+        { "behind", "status.keysBehind" }, { "lag", "status.lag.age" },
+        { "build", "status.build.operationId" }, { "violations", "status.violations" },
+        { "causes", "status.violationCauses" }, { "replacement", "status.replacement.operationId" } };
 
-    request.operation_id = operation_id;
-    do {
-        page = api_client_call(client, INDEXES "GetIndexReport", &request.base,
-            &tavola__v1__get_index_report_response__descriptor);
-        if (!page)
-            return COMMAND_FAILED;
-        if (request.page_token.len == 0) {
-            print_report(page->report);
-            left = page->report->missing + page->report->dangling + page->report->mismatched +
-                   page->report->manifests - page->report->mended;
-        }
-        for (size_t i = 0; i < page->n_differences; i++)
-            print_difference(page->differences[i]);
-        request.page_token = page->next_page_token;
-    } while (request.page_token.len > 0);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        print_text(view, fields[i].title, fields[i].path);
+    print_parts(view, "partition key", "index.partitionKey");
+    print_parts(view, "row key", "index.rowKey");
+}
+
+static int run_show(const struct client_config *config, int argc, char **argv)
+{
+    struct tavola_reply *reply;
+    struct tavola_record view;
+    struct request request;
+    struct tavola *client;
+
+    if (argc != 1)
+        return command_misused("index show", SHOW_ARGUMENTS);
+    client = calls_open(config);
+    if (!client)
+        return COMMAND_FAILED;
+    request_begin(&request);
+    request_text(&request, "name", argv[0]);
+    reply = calls_ask(client, "GetIndex", &request);
+    if (reply) {
+        view = tavola_reply_record(reply);
+        print_index(&view);
+    }
+    tavola_reply_free(reply);
+    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
+}
+
+/* ---- reports ---- */
+
+static void print_report(const struct tavola_record *report)
+{
+    static const char *const counts[] = { "sources", "entries", "in_flight", "missing", "dangling",
+        "mismatched", "manifests", "mended", "remaining" };
+    char *operation = tavola_record_text(report, "operationId"), *index = tavola_record_text(report, "index");
+    char *state = tavola_record_text(report, "state");
+
+    printf("%s of %s: %s, %s\n", operation, index,
+        tavola_record_integer(report, "repairs") ? "repair" : "verification", state);
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+        printf("%s%s=%lld", i > 0 ? " " : "", counts[i], (long long)tavola_record_integer(report, counts[i]));
+    printf("\n");
+    tavola_free(operation);
+    tavola_free(index);
+    tavola_free(state);
+}
+
+static void write_key(const char *what, const struct tavola_record *key, struct buf *out)
+{
+    char *partition = tavola_record_text(key, "partitionKey"), *row = tavola_record_text(key, "rowKey");
+
+    if (key->type)
+        buf_format(out, "%s%s=(%s, %s)", *what == 'e' && out->len > 0 ? " " : "", what, partition, row);
+    tavola_free(partition);
+    tavola_free(row);
+}
+
+static void write_keys(const struct tavola_record *difference, bool human, struct buf *out)
+{
+    struct tavola_record source = tavola_record_part(difference, "source");
+    struct tavola_record entry = tavola_record_part(difference, "entry");
+
+    (void)human;
+    write_key("source", &source, out);
+    write_key("entry", &entry, out);
+}
+
+static const struct rows_column differences[] = {
+    { "number", "number", CELL_NUMBER, false, NULL, NULL },
+    { "kind", "kind", CELL_TEXT, false, NULL, NULL },
+    { "state", "state", CELL_TEXT, false, NULL, NULL },
+    { "keys", NULL, CELL_TEXT, false, "keys", write_keys },
+    { NULL, NULL, CELL_TEXT, false, NULL, NULL },
+};
+
+/* How many differences are left. */
+static int64_t count_left(const struct tavola_record *report)
+{
+    return tavola_record_integer(report, "missing") + tavola_record_integer(report, "dangling") +
+           tavola_record_integer(report, "mismatched") + tavola_record_integer(report, "manifests") -
+           tavola_record_integer(report, "mended");
+}
+
+/*
+ * The report of an operation with all its differences; COMMAND_FAILED if differences are left, so that
+ * scripts see it.
+ */
+static int show_report(struct tavola *client, struct rows *rows, const char *operation_id)
+{
+    const struct calls_list list = { "GetIndexReport", "differences", rows_element, rows };
+    struct tavola_record record, report;
+    struct tavola_reply *reply;
+    struct request request;
+    int64_t left;
+
+    request_begin(&request);
+    request_text(&request, "operationId", operation_id);
+    reply = calls_ask(client, list.method, &request);
+    if (!reply)
+        return COMMAND_FAILED;
+    record = tavola_reply_record(reply);
+    report = tavola_record_part(&record, "report");
+    if (rows->form == OUTPUT_TABLE)
+        print_report(&report);
+    left = count_left(&report);
+    tavola_reply_free(reply);
+    request_begin(&request);
+    request_text(&request, "operationId", operation_id);
+    if (!calls_each(client, &list, &request))
+        return COMMAND_FAILED;
+    if (rows->form != OUTPUT_TABLE || rows->printed > 0)
+        rows_close(rows);
     return left > 0 ? COMMAND_FAILED : COMMAND_OK;
 }
 
 static int run_report(const struct client_config *config, int argc, char **argv)
 {
-    struct api_client client;
+    struct arguments arguments = { .command = "index report" };
+    struct tavola *client;
+    struct rows rows;
 
-    if (argc != 1)
-        return command_misused("index report", "OPERATION");
-    if (!api_client_open(&client, config))
+    if (!arguments_read(REPORT_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count != 1)
+        return command_misused("index report", REPORT_ARGUMENTS);
+    if (!rows_open(&rows, &arguments, differences))
+        return COMMAND_MISUSED;
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    return api_client_close(&client, show_report(&client, codec_bytes(str_of(argv[0]))));
+    return calls_close(client, show_report(client, &rows, arguments.words[0]));
 }
 
 /* ---- operations ---- */
 
-static bool has_ended(const Tavola__V1__Operation *operation)
+static bool has_ended(const struct tavola_record *operation)
 {
-    return operation->state != TAVOLA__V1__OPERATION_STATE__OPERATION_STATE_RUNNING &&
-           operation->state != TAVOLA__V1__OPERATION_STATE__OPERATION_STATE_PAUSED;
+    char *state = tavola_record_text(operation, "operation.state");
+    bool ended = strcmp(state, "RUNNING") != 0 && strcmp(state, "PAUSED") != 0;
+
+    tavola_free(state);
+    return ended;
+}
+
+static struct tavola_reply *wait_once(struct tavola *client, const char *operation_id)
+{
+    struct request request;
+
+    request_begin(&request);
+    request_text(&request, "operationId", operation_id);
+    return calls_ask(client, "WaitOperation", &request);
 }
 
 /*
- * Wait for the end of an operation and print its report. operation NULL: the call that begins it has failed.
+ * Wait for the end of the operation that the reply names, and end the reply. NULL: a call failed; else the
+ * operation's id.
  */
-static int await(struct api_client *client, const Tavola__V1__Operation *operation)
+static char *await(struct tavola *client, struct tavola_reply *reply)
 {
-    Tavola__V1__WaitOperationRequest request = TAVOLA__V1__WAIT_OPERATION_REQUEST__INIT;
+    struct tavola_record record;
+    char *operation_id = NULL;
 
-    if (!operation)
-        return COMMAND_FAILED;
-    request.operation_id = operation->operation_id;
-    while (!has_ended(operation)) {
-        const Tavola__V1__WaitOperationResponse *reply =
-            api_client_call(client, WAIT, &request.base, &tavola__v1__wait_operation_response__descriptor);
-
-        if (!reply)
-            return COMMAND_FAILED;
-        operation = reply->operation;
+    while (reply) {
+        record = tavola_reply_record(reply);
+        if (!operation_id)
+            operation_id = tavola_record_text(&record, "operation.operationId");
+        if (has_ended(&record)) {
+            tavola_reply_free(reply);
+            return operation_id;
+        }
+        tavola_reply_free(reply);
+        reply = wait_once(client, operation_id);
     }
-    return show_report(client, request.operation_id);
+    tavola_free(operation_id);
+    return NULL;
+}
+
+/* Begin an operation, wait for its end, and show its report. */
+static int carry_out(const struct client_config *config, const char *method, struct request *request)
+{
+    struct tavola *client = calls_open(config);
+    int code = COMMAND_FAILED;
+    struct rows rows;
+    char *operation_id;
+
+    if (!client) {
+        request_end(request);
+        return COMMAND_FAILED;
+    }
+    operation_id = await(client, calls_ask(client, method, request));
+    rows_open_table(&rows, differences);
+    if (operation_id)
+        code = show_report(client, &rows, operation_id);
+    tavola_free(operation_id);
+    return calls_close(client, code);
 }
 
 static int run_verify(const struct client_config *config, int argc, char **argv)
 {
-    Tavola__V1__VerifyIndexRequest request = TAVOLA__V1__VERIFY_INDEX_REQUEST__INIT;
-    const Tavola__V1__VerifyIndexResponse *reply;
-    struct api_client client;
     bool is_fast = argc == 2 && strcmp(argv[1], "--fast") == 0;
+    struct request request;
 
     if (argc != 1 && !is_fast)
         return command_misused("index verify", VERIFY_ARGUMENTS);
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    request.name = codec_bytes(str_of(argv[0]));
-    if (is_fast)
-        request.mode = TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FAST;
-    reply = api_client_call(
-        &client, INDEXES "VerifyIndex", &request.base, &tavola__v1__verify_index_response__descriptor);
-    return api_client_close(&client, await(&client, reply ? reply->operation : NULL));
+    request_begin(&request);
+    request_text(&request, "name", argv[0]);
+    request_text(&request, "mode", is_fast ? "VERIFY_MODE_FAST" : NULL);
+    return carry_out(config, "VerifyIndex", &request);
 }
 
 static int run_repair(const struct client_config *config, int argc, char **argv)
 {
-    Tavola__V1__RepairIndexRequest request = TAVOLA__V1__REPAIR_INDEX_REQUEST__INIT;
-    const Tavola__V1__RepairIndexResponse *reply;
-    struct api_client client;
+    bool is_dry = argc == 2 && strcmp(argv[1], "--dry-run") == 0;
+    struct request request;
 
-    request.dry_run = argc == 2 && strcmp(argv[1], "--dry-run") == 0;
-    if (argc != 1 && !request.dry_run)
+    if (argc != 1 && !is_dry)
         return command_misused("index repair", REPAIR_ARGUMENTS);
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    request.name = codec_bytes(str_of(argv[0]));
-    reply = api_client_call(
-        &client, INDEXES "RepairIndex", &request.base, &tavola__v1__repair_index_response__descriptor);
-    return api_client_close(&client, await(&client, reply ? reply->operation : NULL));
+    request_begin(&request);
+    request_text(&request, "name", argv[0]);
+    request_flag(&request, "dryRun", is_dry);
+    return carry_out(config, "RepairIndex", &request);
 }
 
 static const struct command commands[] = {
+    {
+        .words = "index list",
+        .arguments = LIST_ARGUMENTS,
+        .help = "list the indexes of all tables or of one: state, open work, lag, violations",
+        .examples = "tavola index list\n"
+                    "tavola index list people -o json\n",
+        .run = run_list,
+    },
+    {
+        .words = "index show",
+        .arguments = SHOW_ARGUMENTS,
+        .help = "print the declaration and the state of an index",
+        .run = run_show,
+    },
     {
         .words = "index verify",
         .arguments = VERIFY_ARGUMENTS,
@@ -172,7 +333,7 @@ static const struct command commands[] = {
     },
     {
         .words = "index report",
-        .arguments = "OPERATION",
+        .arguments = REPORT_ARGUMENTS,
         .help = "print the report of an operation that verifies or repairs an index, with its differences",
         .run = run_report,
     },

@@ -4,89 +4,158 @@
  */
 #include "client/command.h"
 
-#include <string.h>
+#include "client/hot_rows.h"
 
-#include "api/codec.h"
-#include "client/api_client.h"
-#include "client/hot_view.h"
-#include "tavola/v1/index_service.pb-c.h"
+#define HOT_ARGUMENTS "[--hour] " ROWS_FORM
+
+/* ---- hot partitions ---- */
+
+/* A table, and below each partition that looks like a pattern what helps and an example of a key. */
+static void print_with_remedies(struct rows *rows, const struct tavola_record *page)
+{
+    struct tavola_record partition;
+    size_t position = 0;
+
+    while (tavola_record_next(page, "partitions", &position, &partition)) {
+        rows_add(rows, &partition);
+        rows_note(rows, "entity", "rowKey", &partition);
+        rows_note(rows, "remedy", "remedy", &partition);
+        rows_note(rows, "example", "example", &partition);
+    }
+    rows_close(rows);
+}
 
 static int run_hot(const struct client_config *config, int argc, char **argv)
 {
-    bool is_hour = argc == 1 && strcmp(argv[0], "--hour") == 0;
-    struct api_client client;
+    struct arguments arguments = { .command = "hot" };
+    struct tavola_reply *reply;
+    struct tavola_record page;
+    struct tavola *client;
+    struct rows rows;
 
-    if (argc != 0 && !is_hour)
-        return command_misused("hot", "[--hour]");
-    if (!api_client_open(&client, config))
+    if (!arguments_read(HOT_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count != 0)
+        return command_misused("hot", HOT_ARGUMENTS);
+    if (!rows_open(&rows, &arguments, hot_rows_columns))
+        return COMMAND_MISUSED;
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    return api_client_close(&client, hot_view_print(&client, is_hour, 0, true) ? COMMAND_OK : COMMAND_FAILED);
+    reply = hot_rows_ask(client, arguments_value(&arguments, "--hour") != NULL, 0);
+    if (reply) {
+        page = tavola_reply_record(reply);
+        print_with_remedies(&rows, &page);
+    }
+    tavola_reply_free(reply);
+    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
 }
 
 /* ---- advice ---- */
 
-static void print_parts(const char *title, Tavola__V1__KeyPart *const *parts, size_t count)
+static void print_parts(const char *title, const struct tavola_record *advice, const char *path)
 {
+    struct tavola_record part;
+    size_t position = 0;
+
     printf("  %-14s", title);
-    for (size_t i = 0; i < count; i++)
-        printf("%s%.*s", i > 0 ? ", " : "", STR_ARG(codec_str(parts[i]->property)));
+    for (size_t i = 0; tavola_record_next(advice, path, &position, &part); i++) {
+        char *property = tavola_record_text(&part, "property");
+
+        printf("%s%s", i > 0 ? ", " : "", property);
+        tavola_free(property);
+    }
     printf("\n");
 }
 
-static void print_advice(const Tavola__V1__IndexAdvice *advice)
+/* The lines of a field, the first with a title. */
+static void print_lines(const char *title, const struct tavola_record *record, const char *path)
 {
-    if (advice->index)
-        printf("create %.*s\n", STR_ARG(codec_str(advice->index->name)));
-    else
-        printf("look up %.*s, which is there\n", STR_ARG(codec_str(advice->existing_index)));
-    printf("  %-14s%lld rows of %lld, in %lld queries\n", "saves", (long long)advice->rows_saved,
-        (long long)advice->rows_examined, (long long)advice->queries);
-    for (size_t i = 0; i < advice->n_shapes; i++)
-        printf("  %-14s%.*s\n", i > 0 ? "" : "of", STR_ARG(codec_str(advice->shapes[i])));
-    if (!advice->index)
-        return;
-    printf("  %-14s%lld entries at most\n", "costs", (long long)advice->entries_written);
-    printf("  %-14s%s\n", "place",
-        api_client_enum_name(&tavola__v1__index_place__descriptor, (int)advice->index->place));
-    print_parts("partition key", advice->index->partition_key, advice->index->n_partition_key);
-    print_parts("row key", advice->index->row_key, advice->index->n_row_key);
+    char *text = tavola_record_text(record, path);
+    struct str rest = str_of(text);
+
+    while (rest.len > 0) {
+        struct str line = str_take(&rest, '\n');
+
+        printf("  %-14s%.*s\n", title, STR_ARG(line));
+        title = "";
+    }
+    tavola_free(text);
 }
 
-static bool show_advice(struct api_client *client, const char *table)
+static void print_name(
+    const char *before, const struct tavola_record *record, const char *path, const char *after)
 {
-    Tavola__V1__AdviseIndexesRequest request = TAVOLA__V1__ADVISE_INDEXES_REQUEST__INIT;
-    const Tavola__V1__AdviseIndexesResponse *reply;
+    char *name = tavola_record_text(record, path);
 
-    request.table = codec_bytes(str_of(table));
-    reply = api_client_call(client, "/tavola.v1.IndexService/AdviseIndexes", &request.base,
-        &tavola__v1__advise_indexes_response__descriptor);
-    if (!reply)
-        return false;
-    for (size_t i = 0; i < reply->n_advice; i++)
-        print_advice(reply->advice[i]);
-    for (size_t i = 0; i < reply->n_unread; i++)
-        printf("not read: %.*s\n  %-14s%lld entries at most\n", STR_ARG(codec_str(reply->unread[i]->index)),
-            "cost", (long long)reply->unread[i]->entries_written);
-    printf("%lld queries and %lld writes in %.1f hours\n", (long long)reply->queries,
-        (long long)reply->writes, reply->covered ? (double)reply->covered->seconds / 3600 : 0);
-    return true;
+    printf("%s%s%s\n", before, name, after);
+    tavola_free(name);
+}
+
+static void print_advice(const struct tavola_record *advice)
+{
+    bool is_new = tavola_record_count(advice, "index") > 0;
+
+    if (is_new)
+        print_name("create ", advice, "index.name", "");
+    else
+        print_name("look up ", advice, "existingIndex", ", which is there");
+    printf("  %-14s%lld rows of %lld, in %lld queries\n", "saves",
+        (long long)tavola_record_integer(advice, "rowsSaved"),
+        (long long)tavola_record_integer(advice, "rowsExamined"),
+        (long long)tavola_record_integer(advice, "queries"));
+    print_lines("of", advice, "shapes");
+    if (!is_new)
+        return;
+    printf(
+        "  %-14s%lld entries at most\n", "costs", (long long)tavola_record_integer(advice, "entriesWritten"));
+    print_lines("place", advice, "index.place");
+    print_parts("partition key", advice, "index.partitionKey");
+    print_parts("row key", advice, "index.rowKey");
+}
+
+static void print_all_advice(const struct tavola_record *reply)
+{
+    struct tavola_record one;
+
+    for (size_t position = 0; tavola_record_next(reply, "advice", &position, &one);)
+        print_advice(&one);
+    for (size_t position = 0; tavola_record_next(reply, "unread", &position, &one);) {
+        print_name("not read: ", &one, "index", "");
+        printf("  %-14s%lld entries at most\n", "cost",
+            (long long)tavola_record_integer(&one, "entriesWritten"));
+    }
+    printf("%lld queries and %lld writes in %.1f hours\n", (long long)tavola_record_integer(reply, "queries"),
+        (long long)tavola_record_integer(reply, "writes"), tavola_record_number(reply, "covered", 0) / 3600);
 }
 
 static int run_advise(const struct client_config *config, int argc, char **argv)
 {
-    struct api_client client;
+    struct tavola_reply *reply;
+    struct tavola_record record;
+    struct request request;
+    struct tavola *client;
 
     if (argc != 1)
         return command_misused("advise", "TABLE");
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    return api_client_close(&client, show_advice(&client, argv[0]) ? COMMAND_OK : COMMAND_FAILED);
+    request_begin(&request);
+    request_text(&request, "table", argv[0]);
+    reply = calls_ask(client, "AdviseIndexes", &request);
+    if (reply) {
+        record = tavola_reply_record(reply);
+        print_all_advice(&record);
+    }
+    tavola_reply_free(reply);
+    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
 }
 
 static const struct command commands[] = {
     {
         .words = "hot",
-        .arguments = "[--hour]",
+        .arguments = HOT_ARGUMENTS,
         .help = "the partitions with most reads and writes of the last minute or hour, and what helps",
         .run = run_hot,
     },

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "client/api_client.h"
 #include "client/arguments.h"
+#include "client/calls.h"
 #include "client/command.h"
 #include "client/output.h"
 
@@ -32,7 +32,7 @@ static int print_cursor(struct tavola_cursor *cursor, struct output *out, int64_
         printed = output_entity(out, entity);
     tavola_cursor_free(cursor);
     if (error.code != TAVOLA_OK) {
-        api_client_print_failure(&error);
+        (void)calls_failed(&error);
         if (strcmp(error.reason, "INDEX_NOT_FOUND") == 0)
             fprintf(stderr,
                 "tavola: tavola query reads a table, tavola lookup an index; tavola api ListIndexes "
@@ -59,7 +59,7 @@ static int run_query(const struct client_config *config, int argc, char **argv)
     struct arguments arguments = { .command = "query" };
     const char *names[ARGUMENTS_MAX_WORDS];
     struct tavola_query query = { .filter = NULL };
-    struct api_client client;
+    struct tavola *client;
     int64_t limit = INT64_MAX;
 
     if (!arguments_read(QUERY_ARGUMENTS, argc, argv, &arguments) ||
@@ -69,41 +69,41 @@ static int run_query(const struct client_config *config, int argc, char **argv)
         return command_misused("query", QUERY_ARGUMENTS);
     if (!output_open(&out, &arguments))
         return COMMAND_MISUSED;
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
     query.table = arguments.words[0];
     query.filter = arguments.count > 1 ? arguments.words[1] : NULL;
     query.page_size = limit < 1000 ? (int)limit : 0;
     if (arguments_value(&arguments, "--select")) {
-        split_names(
-            (char *)(uintptr_t)arena_copy(&client.arena, str_of(arguments_value(&arguments, "--select")))
-                .data,
-            names);
+        /* The words of the command line may be written into. */
+        split_names((char *)(uintptr_t)arguments_value(&arguments, "--select"), names);
         query.read.select = names;
     }
-    return api_client_close(&client, print_cursor(tavola_query(client.client, &query), &out, limit));
+    return calls_close(client, print_cursor(tavola_query(client, &query), &out, limit));
 }
 
 static int run_count(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "count" };
     struct tavola_error error;
-    struct api_client client;
+    struct tavola *client;
     int64_t count;
 
     if (!arguments_read(COUNT_ARGUMENTS, argc, argv, &arguments))
         return COMMAND_MISUSED;
     if (arguments.count < 1 || arguments.count > 2)
         return command_misused("count", COUNT_ARGUMENTS);
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    if (tavola_count(client.client, arguments.words[0], arguments.count > 1 ? arguments.words[1] : NULL,
-            &count, &error) != TAVOLA_OK) {
-        api_client_print_failure(&error);
-        return api_client_close(&client, COMMAND_FAILED);
+    if (tavola_count(client, arguments.words[0], arguments.count > 1 ? arguments.words[1] : NULL, &count,
+            &error) != TAVOLA_OK) {
+        (void)calls_failed(&error);
+        return calls_close(client, COMMAND_FAILED);
     }
     printf("%lld\n", (long long)count);
-    return api_client_close(&client, COMMAND_OK);
+    return calls_close(client, COMMAND_OK);
 }
 
 /* ---- look-ups ---- */
@@ -142,7 +142,7 @@ static bool read_value(const char *word, int number, struct tavola_entity *value
 }
 
 static int look_up(
-    struct api_client *client, const struct arguments *arguments, struct tavola_entity *values, int64_t limit)
+    struct tavola *client, const struct arguments *arguments, struct tavola_entity *values, int64_t limit)
 {
     static struct output out;
     struct tavola_value equals[MAX_VALUES];
@@ -161,14 +161,14 @@ static int look_up(
             return COMMAND_MISUSED;
     if (!output_open(&out, arguments))
         return COMMAND_MISUSED;
-    return print_cursor(tavola_lookup(client->client, &lookup), &out, limit);
+    return print_cursor(tavola_lookup(client, &lookup), &out, limit);
 }
 
 static int run_lookup(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "lookup" };
     struct tavola_entity *values;
-    struct api_client client;
+    struct tavola *client;
     int64_t limit = INT64_MAX;
     int code;
 
@@ -177,12 +177,13 @@ static int run_lookup(const struct client_config *config, int argc, char **argv)
         return COMMAND_MISUSED;
     if (arguments.count < 1 || arguments.count > MAX_VALUES)
         return command_misused("lookup", LOOKUP_ARGUMENTS);
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
     values = tavola_entity_new(TAVOLA_KEY("", ""));
-    code = look_up(&client, &arguments, values, limit);
+    code = look_up(client, &arguments, values, limit);
     tavola_entity_free(values);
-    return api_client_close(&client, code);
+    return calls_close(client, code);
 }
 
 /* ---- indexes ---- */
@@ -192,7 +193,7 @@ static int run_create_index(const struct client_config *config, int argc, char *
     struct arguments arguments = { .command = "index create" };
     struct tavola_index index;
     struct tavola_error error;
-    struct api_client client;
+    struct tavola *client;
     int code = COMMAND_OK;
 
     if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments))
@@ -209,34 +210,34 @@ static int run_create_index(const struct client_config *config, int argc, char *
         .strong = arguments_value(&arguments, "--strong") != NULL,
         .unique = arguments_value(&arguments, "--unique") != NULL,
     };
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    if (tavola_create_index(client.client, &index, arguments_value(&arguments, "--no-wait") ? 0 : BUILD_MS,
-            &error) != TAVOLA_OK) {
-        api_client_print_failure(&error);
-        code = COMMAND_FAILED;
+    if (tavola_create_index(
+            client, &index, arguments_value(&arguments, "--no-wait") ? 0 : BUILD_MS, &error) != TAVOLA_OK) {
+        code = calls_failed(&error);
     }
-    return api_client_close(&client, code);
+    return calls_close(client, code);
 }
 
 static int run_drop_index(const struct client_config *config, int argc, char **argv)
 {
     char request[256], *reply = NULL;
     struct tavola_error error;
-    struct api_client client;
+    struct tavola *client;
     int code = COMMAND_OK;
 
     if (argc != 1 || strpbrk(argv[0], "\"\\"))
         return command_misused("index drop", "NAME");
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
     snprintf(request, sizeof(request), "{\"name\": \"%.200s\"}", argv[0]);
-    if (tavola_call_json(client.client, "DropIndex", request, &reply, &error) != TAVOLA_OK) {
-        api_client_print_failure(&error);
-        code = COMMAND_FAILED;
+    if (tavola_call_json(client, "DropIndex", request, &reply, &error) != TAVOLA_OK) {
+        code = calls_failed(&error);
     }
     tavola_free(reply);
-    return api_client_close(&client, code);
+    return calls_close(client, code);
 }
 
 static const struct command commands[] = {

@@ -1,355 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_queue.c - queues: their state and their control; and `top`, which shows every backlog.
+ * commands_queue.c - queues: their state and their control.
  */
 #include "client/command.h"
 
-#include <ctype.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "api/codec.h"
-#include "base/clock.h"
 #include "base/digits.h"
-#include "client/api_client.h"
-#include "client/hot_view.h"
-#include "tavola/v1/admin_service.pb-c.h"
-#include "tavola/v1/index_service.pb-c.h"
+#include "client/calls.h"
+#include "client/queue_rows.h"
 
-#define ADMIN "/tavola.v1.AdminService/"
+#define LIST_ARGUMENTS ROWS_FORM
+#define TARGET "QUEUE|all [reconcile|transaction] " ROWS_FORM
+#define SHARDS_ARGUMENTS "NUMBER (1 to 64) " ROWS_FORM
+#define RATE_ARGUMENTS "INTENTS_PER_SECOND|0 " TARGET
 
-enum { TOP_EVERY_S = 2, TOP_PARTITIONS = 5, MAX_CELL_BYTES = 32, MAX_SHARDS = 64 };
+enum { MAX_SHARDS = 64 };
 
-/* ---- cells of tables ---- */
-
-/* The seconds of a duration; -1: not known. */
-static double seconds_of(const Google__Protobuf__Duration *duration)
+/* Send the request and print the queues of the reply. */
+static int show_queues(const struct client_config *config, const struct arguments *arguments,
+    const char *method, struct request *request)
 {
-    return duration ? (double)duration->seconds + duration->nanos / 1e9 : -1;
-}
+    bool shows_version =
+        strcmp(arguments->command, "queue list") == 0 || strcmp(arguments->command, "queue reshard") == 0;
+    struct tavola_reply *reply = NULL;
+    struct tavola_record record;
+    struct tavola *client;
+    struct rows rows;
 
-/* Format a duration. Negative: not known. */
-static const char *format_duration(double seconds, char out[MAX_CELL_BYTES])
-{
-    if (seconds < 0)
-        snprintf(out, MAX_CELL_BYTES, "-");
-    else if (seconds < 100)
-        snprintf(out, MAX_CELL_BYTES, "%.1f s", seconds);
-    else if (seconds < 6000)
-        snprintf(out, MAX_CELL_BYTES, "%.0f min", seconds / 60);
+    if (!rows_open(&rows, arguments, queue_rows_columns)) {
+        request_end(request);
+        return COMMAND_MISUSED;
+    }
+    client = calls_open(config);
+    if (client)
+        reply = calls_ask(client, method, request);
     else
-        snprintf(out, MAX_CELL_BYTES, "%.0f h", seconds / 3600);
-    return out;
-}
-
-/* The rate of a paused queue is not shown, because the average still has work from before the pause. */
-static const char *format_rate(double per_second, bool is_paused, char out[MAX_CELL_BYTES])
-{
-    snprintf(out, MAX_CELL_BYTES, is_paused ? "-" : "%.1f", per_second);
-    return out;
-}
-
-/* The name of a kind of work: "reconcile", "transaction". */
-static const char *format_kind(Tavola__V1__WorkKind kind, char out[MAX_CELL_BYTES])
-{
-    snprintf(out, MAX_CELL_BYTES, "%s", api_client_enum_name(&tavola__v1__work_kind__descriptor, (int)kind));
-    for (char *letter = out; *letter; letter++)
-        *letter = (char)tolower((unsigned char)*letter);
-    return out;
-}
-
-/* ---- queues ---- */
-
-static void print_work(const Tavola__V1__Queue *queue, const Tavola__V1__QueueWork *work)
-{
-    char kind[MAX_CELL_BYTES], limit[MAX_CELL_BYTES] = "-", oldest[MAX_CELL_BYTES];
-    char fresh[MAX_CELL_BYTES], rate[MAX_CELL_BYTES];
-    bool is_paused = work->state == TAVOLA__V1__QUEUE_STATE__QUEUE_STATE_PAUSED;
-
-    if (work->rate_limit > 0)
-        snprintf(limit, sizeof(limit), "%lld/s", (long long)work->rate_limit);
-    printf("%-5.*s %-11s %-8s %9s %9lld %9s %9s %9s\n", STR_ARG(codec_str(queue->name)),
-        format_kind(work->kind, kind),
-        api_client_enum_name(&tavola__v1__queue_state__descriptor, (int)work->state), limit,
-        (long long)work->open_intents, format_duration(seconds_of(work->oldest_age), oldest),
-        format_rate(work->applied_per_second, is_paused, rate),
-        format_duration(is_paused ? -1 : seconds_of(work->time_to_fresh), fresh));
-}
-
-static void print_queues(Tavola__V1__Queue *const *queues, size_t count)
-{
-    printf("%-5s %-11s %-8s %9s %9s %9s %9s %9s\n", "queue", "work", "state", "limit", "open", "oldest",
-        "applied/s", "fresh in");
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < queues[i]->n_work; j++)
-            print_work(queues[i], queues[i]->work[j]);
-}
-
-static void print_map_version(int64_t version)
-{
-    printf("map version %lld\n", (long long)version);
-}
-
-/* Print all queues. NULL: the call failed. */
-static const Tavola__V1__ListQueuesResponse *list_queues(struct api_client *client)
-{
-    const Tavola__V1__ListQueuesRequest request = TAVOLA__V1__LIST_QUEUES_REQUEST__INIT;
-    const Tavola__V1__ListQueuesResponse *reply = api_client_call(
-        client, ADMIN "ListQueues", &request.base, &tavola__v1__list_queues_response__descriptor);
-
-    if (reply)
-        print_queues(reply->queues, reply->n_queues);
-    return reply;
+        request_end(request);
+    if (reply) {
+        record = tavola_reply_record(reply);
+        queue_rows_print(&rows, &record);
+        if (shows_version && rows.form == OUTPUT_TABLE)
+            printf("map version %lld\n", (long long)tavola_record_integer(&record, "mapVersion"));
+    }
+    tavola_reply_free(reply);
+    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
 }
 
 static int run_queue_list(const struct client_config *config, int argc, char **argv)
 {
-    const Tavola__V1__ListQueuesResponse *reply;
-    struct api_client client;
+    struct arguments arguments = { .command = "queue list" };
+    struct request request;
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("queue list", "");
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    reply = list_queues(&client);
-    if (reply)
-        print_map_version(reply->map_version);
-    return api_client_close(&client, reply ? COMMAND_OK : COMMAND_FAILED);
+    if (!arguments_read(LIST_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count != 0)
+        return command_misused("queue list", LIST_ARGUMENTS);
+    request_begin(&request);
+    return show_queues(config, &arguments, "ListQueues", &request);
 }
 
 /* ---- control ---- */
 
-/* Send the request and print the queues of the reply. */
-static int control_queues(const struct client_config *config, const Tavola__V1__ControlQueueRequest *request)
+static bool read_kind(const char *text, struct request *request)
 {
-    const Tavola__V1__ControlQueueResponse *reply;
-    struct api_client client;
+    bool is_reconcile = strcmp(text, "reconcile") == 0;
 
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    reply = api_client_call(
-        &client, ADMIN "ControlQueue", &request->base, &tavola__v1__control_queue_response__descriptor);
-    if (reply) {
-        print_queues(reply->queues, reply->n_queues);
-        if (request->control == TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
-            print_map_version(reply->map_version);
-    }
-    return api_client_close(&client, reply ? COMMAND_OK : COMMAND_FAILED);
+    request_text(request, "kind", is_reconcile ? "WORK_KIND_RECONCILE" : "WORK_KIND_TRANSACTION");
+    return is_reconcile || strcmp(text, "transaction") == 0;
 }
 
-static bool parse_kind(const char *text, Tavola__V1__WorkKind *out)
+/* From word `first` on: "all" or the name of a queue, then perhaps a kind of work. */
+static bool read_target(const struct arguments *arguments, int first, struct request *request)
 {
-    const ProtobufCEnumDescriptor *kinds = &tavola__v1__work_kind__descriptor;
-    char name[MAX_CELL_BYTES];
+    int count = arguments->count - first;
 
-    for (unsigned i = 0; i < kinds->n_values; i++) {
-        *out = (Tavola__V1__WorkKind)kinds->values[i].value;
-        if (*out && strcmp(text, format_kind(*out, name)) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Read the arguments: "all" or the name of a queue, then optionally a kind of work. */
-static bool parse_target(int argc, char **argv, Tavola__V1__ControlQueueRequest *request)
-{
-    if (argc < 1 || argc > 2)
+    if (count < 1 || count > 2)
         return false;
-    if (strcmp(argv[0], "all") != 0)
-        request->queue = codec_bytes(str_of(argv[0]));
-    return argc == 1 || parse_kind(argv[1], &request->kind);
+    if (strcmp(arguments->words[first], "all") != 0)
+        request_text(request, "queue", arguments->words[first]);
+    return count == 1 || read_kind(arguments->words[first + 1], request);
 }
 
-#define TARGET "QUEUE|all [reconcile|transaction]"
-#define SHARDS_ARGUMENTS "NUMBER (1 to 64)"
-#define RATE_ARGUMENTS "INTENTS_PER_SECOND|0 " TARGET
+struct control {
+    const char *words, *usage, *control;
+    bool (*read)(const struct arguments *arguments, struct request *request);
+};
 
-static int run_control(const struct client_config *config, int argc, char **argv, const char *words,
-    Tavola__V1__QueueControl control)
+static int run_control(
+    const struct client_config *config, int argc, char **argv, const struct control *control)
 {
-    Tavola__V1__ControlQueueRequest request = TAVOLA__V1__CONTROL_QUEUE_REQUEST__INIT;
+    struct arguments arguments = { .command = control->words };
+    struct request request;
 
-    request.control = control;
-    return parse_target(argc, argv, &request) ? control_queues(config, &request)
-                                              : command_misused(words, TARGET);
+    if (!arguments_read(control->usage, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    request_begin(&request);
+    request_text(&request, "control", control->control);
+    if (!control->read(&arguments, &request)) {
+        request_end(&request);
+        return command_misused(control->words, control->usage);
+    }
+    return show_queues(config, &arguments, "ControlQueue", &request);
+}
+
+static bool read_queue(const struct arguments *arguments, struct request *request)
+{
+    return read_target(arguments, 0, request);
+}
+
+static bool read_rate(const struct arguments *arguments, struct request *request)
+{
+    int64_t rate;
+
+    if (arguments->count == 0 || !digits_parse_signed(str_of(arguments->words[0]), 0, INT64_MAX, &rate))
+        return false;
+    request_number(request, "rate", rate);
+    return read_target(arguments, 1, request);
+}
+
+static bool read_shards(const struct arguments *arguments, struct request *request)
+{
+    uint64_t shards;
+
+    if (arguments->count != 1 || !digits_parse_unsigned(str_of(arguments->words[0]), MAX_SHARDS, &shards))
+        return false;
+    request_number(request, "shards", (int64_t)shards);
+    return shards > 0;
 }
 
 static int run_queue_pause(const struct client_config *config, int argc, char **argv)
 {
-    return run_control(config, argc, argv, "queue pause", TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_PAUSE);
+    return run_control(
+        config, argc, argv, &(struct control){ "queue pause", TARGET, "QUEUE_CONTROL_PAUSE", read_queue });
 }
 
 static int run_queue_resume(const struct client_config *config, int argc, char **argv)
 {
-    return run_control(config, argc, argv, "queue resume", TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESUME);
+    return run_control(
+        config, argc, argv, &(struct control){ "queue resume", TARGET, "QUEUE_CONTROL_RESUME", read_queue });
 }
 
 static int run_queue_drain(const struct client_config *config, int argc, char **argv)
 {
-    return run_control(config, argc, argv, "queue drain", TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_DRAIN);
+    return run_control(
+        config, argc, argv, &(struct control){ "queue drain", TARGET, "QUEUE_CONTROL_DRAIN", read_queue });
 }
 
 static int run_queue_rate(const struct client_config *config, int argc, char **argv)
 {
-    Tavola__V1__ControlQueueRequest request = TAVOLA__V1__CONTROL_QUEUE_REQUEST__INIT;
-
-    request.control = TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE;
-    if (argc == 0 || !digits_parse_signed(str_of(argv[0]), 0, INT64_MAX, &request.rate) ||
-        !parse_target(argc - 1, argv + 1, &request))
-        return command_misused("queue limit-rate", RATE_ARGUMENTS);
-    return control_queues(config, &request);
+    return run_control(config, argc, argv,
+        &(struct control){ "queue limit-rate", RATE_ARGUMENTS, "QUEUE_CONTROL_LIMIT_RATE", read_rate });
 }
 
 static int run_queue_shards(const struct client_config *config, int argc, char **argv)
 {
-    Tavola__V1__ControlQueueRequest request = TAVOLA__V1__CONTROL_QUEUE_REQUEST__INIT;
-    uint64_t shards;
-
-    if (argc != 1 || !digits_parse_unsigned(str_of(argv[0]), MAX_SHARDS, &shards) || shards == 0)
-        return command_misused("queue reshard", SHARDS_ARGUMENTS);
-    request.control = TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD;
-    request.shards = (int32_t)shards;
-    return control_queues(config, &request);
-}
-
-/* ---- top ---- */
-
-/* Whether every queue has paused its work on indexes. */
-static bool indexes_are_paused(const Tavola__V1__ListQueuesResponse *reply)
-{
-    for (size_t i = 0; i < reply->n_queues; i++)
-        for (size_t j = 0; j < reply->queues[i]->n_work; j++) {
-            const Tavola__V1__QueueWork *work = reply->queues[i]->work[j];
-
-            if (work->kind == TAVOLA__V1__WORK_KIND__WORK_KIND_RECONCILE &&
-                work->state != TAVOLA__V1__QUEUE_STATE__QUEUE_STATE_PAUSED)
-                return false;
-        }
-    return true;
-}
-
-static void print_index(const Tavola__V1__IndexView *view, bool is_paused)
-{
-    static const Tavola__V1__Index no_index = TAVOLA__V1__INDEX__INIT;
-    static const Tavola__V1__IndexStatus no_status = TAVOLA__V1__INDEX_STATUS__INIT;
-    static const Tavola__V1__Lag no_lag = TAVOLA__V1__LAG__INIT;
-    const Tavola__V1__Index *index = view->index ? view->index : &no_index;
-    const Tavola__V1__IndexStatus *status = view->status ? view->status : &no_status;
-    const Tavola__V1__Lag *lag = status->lag ? status->lag : &no_lag;
-    char age[MAX_CELL_BYTES], fresh[MAX_CELL_BYTES], rate[MAX_CELL_BYTES];
-
-    printf("%-24.*s %-24.*s %-10s %9lld %9s %9s %9s %10lld %9lld %9lld\n", STR_ARG(codec_str(index->name)),
-        STR_ARG(codec_str(index->table)),
-        api_client_enum_name(&tavola__v1__index_state__descriptor, (int)status->state),
-        (long long)lag->open_intents, format_duration(seconds_of(lag->age), age),
-        format_rate(lag->applied_per_second, is_paused, rate),
-        format_duration(is_paused ? -1 : seconds_of(lag->time_to_fresh), fresh),
-        (long long)status->violations, (long long)(status->violations - status->discarded),
-        (long long)status->discarded);
-    for (size_t i = 0; i < status->n_violation_causes; i++)
-        printf("  %.*s\n", STR_ARG(codec_str(status->violation_causes[i])));
-}
-
-static bool show_indexes(struct api_client *client, bool is_paused)
-{
-    Tavola__V1__ListIndexesRequest request = TAVOLA__V1__LIST_INDEXES_REQUEST__INIT;
-
-    printf("%-24s %-24s %-10s %9s %9s %9s %9s %10s %9s %9s\n", "index", "table", "state", "open", "lag",
-        "applied/s", "fresh in", "violations", "dead", "discarded");
-    do {
-        const Tavola__V1__ListIndexesResponse *page =
-            api_client_call(client, "/tavola.v1.IndexService/ListIndexes", &request.base,
-                &tavola__v1__list_indexes_response__descriptor);
-
-        if (!page)
-            return false;
-        for (size_t i = 0; i < page->n_indexes; i++)
-            print_index(page->indexes[i], is_paused);
-        request.page_token = page->next_page_token;
-    } while (request.page_token.len > 0);
-    return true;
-}
-
-/* Count the dead letters in this state, of keys and of transactions. */
-static bool count_dead_letters(struct api_client *client, Tavola__V1__DeadLetterState state, long long *count)
-{
-    Tavola__V1__DeadLetterFilter filter = TAVOLA__V1__DEAD_LETTER_FILTER__INIT;
-    Tavola__V1__ListDeadLettersRequest request = TAVOLA__V1__LIST_DEAD_LETTERS_REQUEST__INIT;
-    const Tavola__V1__ListDeadLettersResponse *reply;
-
-    filter.state = state;
-    request.filter = &filter;
-    request.group_by_cause = true;
-    reply = api_client_call(
-        client, ADMIN "ListDeadLetters", &request.base, &tavola__v1__list_dead_letters_response__descriptor);
-    *count = 0;
-    for (size_t i = 0; reply && i < reply->n_causes; i++)
-        *count += reply->causes[i]->count;
-    return reply != NULL;
-}
-
-static bool show_dead_letters(struct api_client *client)
-{
-    long long dead, retrying, discarded;
-
-    if (!count_dead_letters(client, TAVOLA__V1__DEAD_LETTER_STATE__DEAD_LETTER_STATE_DEAD, &dead) ||
-        !count_dead_letters(client, TAVOLA__V1__DEAD_LETTER_STATE__DEAD_LETTER_STATE_RETRYING, &retrying) ||
-        !count_dead_letters(client, TAVOLA__V1__DEAD_LETTER_STATE__DEAD_LETTER_STATE_DISCARDED, &discarded))
-        return false;
-    printf("\ndead letters: %lld dead, %lld discarded; %lld being retried\n", dead, discarded, retrying);
-    return true;
-}
-
-static bool show_all(struct api_client *client)
-{
-    const Tavola__V1__ListQueuesResponse *reply = list_queues(client);
-
-    if (!reply)
-        return false;
-    printf("\n");
-    if (!show_indexes(client, indexes_are_paused(reply)) || !show_dead_letters(client))
-        return false;
-    printf("\n");
-    return hot_view_print(client, false, TOP_PARTITIONS, false);
-}
-
-/* On a terminal each page replaces the previous one; in a file or pipe the pages follow each other. */
-static int run_top(const struct client_config *config, int argc, char **argv)
-{
-    bool once = argc == 1 && strcmp(argv[0], "--once") == 0;
-    struct api_client client;
-    bool shown;
-
-    if (argc != 0 && !once)
-        return command_misused("top", "[--once]");
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    for (;;) {
-        if (!once && isatty(STDOUT_FILENO))
-            printf("\033[H\033[2J");
-        shown = show_all(&client);
-        if (fflush(stdout) != 0 || !shown || once)
-            break;
-        if (!isatty(STDOUT_FILENO))
-            printf("\n");
-        arena_cleanup(&client.arena);
-        clock_sleep(INT64_C(1000000) * TOP_EVERY_S);
-    }
-    return api_client_close(&client, shown ? COMMAND_OK : COMMAND_FAILED);
+    return run_control(config, argc, argv,
+        &(struct control){ "queue reshard", SHARDS_ARGUMENTS, "QUEUE_CONTROL_RESHARD", read_shards });
 }
 
 static const struct command commands[] = {
     {
-        .words = "top",
-        .arguments = "[--once]",
-        .help =
-            "show queues and indexes every 2 seconds: open work, its age, its rate; --once: print one page",
-        .run = run_top,
-    },
-    {
         .words = "queue list",
-        .arguments = "",
+        .arguments = LIST_ARGUMENTS,
         .help = "list the queues: state, rate limit, open work, its age, its rate",
         .run = run_queue_list,
     },

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "client/api_client.h"
 #include "client/arguments.h"
+#include "client/calls.h"
 #include "client/command.h"
 #include "client/interrupt.h"
 
@@ -51,7 +51,7 @@ static int follow(struct tavola_watch *watch, bool shows_tokens)
             return COMMAND_FAILED;
     }
     if (!interrupt_came())
-        api_client_print_failure(&error);
+        (void)calls_failed(&error);
     if (*last)
         fprintf(stderr, "tavola: to go on from here: --token %s\n", last);
     return interrupt_came() ? INTERRUPT_EXIT : COMMAND_FAILED;
@@ -61,7 +61,7 @@ static int run_watch(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "watch" };
     struct tavola_watch *watch;
-    struct api_client client;
+    struct tavola *client;
     int code;
 
     if (!arguments_read(WATCH_ARGUMENTS, argc, argv, &arguments))
@@ -69,17 +69,18 @@ static int run_watch(const struct client_config *config, int argc, char **argv)
     if (arguments.count != 1)
         return command_misused("watch", WATCH_ARGUMENTS);
     interrupt_catch();
-    if (!api_client_open(&client, config))
+    client = calls_open(config);
+    if (!client)
         return COMMAND_FAILED;
-    watch = tavola_watch(client.client, &(struct tavola_watch_options){ .table = arguments.words[0],
-                                            .filter = arguments_value(&arguments, "--filter"),
-                                            .token = arguments_value(&arguments, "--token"),
-                                            .bookmarks = true });
+    watch = tavola_watch(client, &(struct tavola_watch_options){ .table = arguments.words[0],
+                                     .filter = arguments_value(&arguments, "--filter"),
+                                     .token = arguments_value(&arguments, "--token"),
+                                     .bookmarks = true });
     interrupt_run(stop_watch, watch);
     code = follow(watch, arguments_value(&arguments, "--tokens") != NULL);
     interrupt_run(NULL, NULL);
     tavola_watch_free(watch);
-    return api_client_close(&client, code);
+    return calls_close(client, code);
 }
 
 static const struct command commands[] = {

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "domain/access/credential.h"
+
 enum { TOKEN_BYTES = 8192 };
 
 /* Read the first line of the file. */
@@ -38,6 +41,27 @@ static bool give_token(void *context, char *out, size_t size)
 
     explicit_bzero(token, sizeof(token));
     return given;
+}
+
+bool connect_token_expired(const struct client_config *config, char out[static TIME_TEXT_BYTES])
+{
+    struct credential credential;
+    char text[TOKEN_BYTES] = "";
+    struct arena arena;
+    bool expired;
+
+    if (config->token)
+        snprintf(text, sizeof(text), "%s", config->token);
+    else if (!config->token_file || read_token(config->token_file, text, NULL) != STATUS_OK)
+        return false;
+    arena_init(&arena);
+    expired = credential_parse(str_of(text), &arena, &credential) && credential.expiry &&
+              credential.expiry <= clock_ticks();
+    if (expired)
+        time_text_format(credential.expiry, out);
+    arena_cleanup(&arena);
+    explicit_bzero(text, sizeof(text));
+    return expired;
 }
 
 enum status client_connect(

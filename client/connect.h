@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "client/client_config.h"
 #include "client/lib/tavola.h"
+#include "client/time_text.h"
 
 /*
  * Open a client; close it with tavola_close. max_attempts: of each call; 1: no call is repeated.
@@ -16,5 +17,11 @@
  */
 MUST_USE enum status client_connect(
     const struct client_config *config, int max_attempts, struct tavola **out, struct error *err);
+
+/*
+ * Whether the token of the settings has expired by the clock of this machine: servers do not say why they
+ * refuse one. out: when.
+ */
+bool connect_token_expired(const struct client_config *config, char out[static TIME_TEXT_BYTES]);
 
 #endif

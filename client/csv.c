@@ -171,7 +171,7 @@ enum tavola_code csv_read_entity(const struct csv_columns *columns, struct str r
 
 /* ---- writing ---- */
 
-static void write_cell(const char *text, FILE *out)
+void csv_write_cell(const char *text, FILE *out)
 {
     if (*text && !strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
@@ -290,11 +290,11 @@ const char *csv_write_entity(const struct csv_columns *columns, const struct tav
         if (i > 0)
             fputc(',', out);
         if (strcmp(name, "PartitionKey") == 0)
-            write_cell(key.partition, out);
+            csv_write_cell(key.partition, out);
         else if (strcmp(name, "RowKey") == 0)
-            write_cell(key.row, out);
+            csv_write_cell(key.row, out);
         else if (value)
-            write_cell(csv_value_text(value, &arena), out);
+            csv_write_cell(csv_value_text(value, &arena), out);
     }
     fputc('\n', out);
     arena_cleanup(&arena);

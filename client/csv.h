@@ -53,6 +53,9 @@ const char *csv_read_header(struct str line, struct arena *arena, struct csv_col
 enum tavola_code csv_read_entity(const struct csv_columns *columns, struct str record,
     struct tavola_entity **out, struct tavola_error *error);
 
+/* Write a cell, in quotes if it needs them or is empty. */
+void csv_write_cell(const char *text, FILE *out);
+
 /*
  * Write the header, or an entity. csv_write_entity returns NULL, or the name of a property that has no
  * column. Names and types of columns are borrowed.

@@ -4,38 +4,35 @@
  */
 #include "client/health.h"
 
-#include "api/codec.h"
+#include <string.h>
+
 #include "client/connect.h"
-#include "grpc/health/v1/health.pb-c.h"
 
-static bool is_serving(struct str reply, struct arena *arena)
+static bool is_serving(const struct tavola_reply *reply)
 {
-    const Grpc__Health__V1__HealthCheckResponse *response =
-        (const Grpc__Health__V1__HealthCheckResponse *)codec_read(
-            &grpc__health__v1__health_check_response__descriptor, reply, arena);
+    struct tavola_record record = tavola_reply_record(reply);
+    char *health = tavola_record_text(&record, "status");
+    bool serving = strcmp(health, "SERVING") == 0;
 
-    return response && response->status == GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING;
+    tavola_free(health);
+    return serving;
 }
 
 enum status health_check(const struct client_config *config, int64_t timeout_ms, struct error *err)
 {
-    const struct tavola_call check = { .method = "/grpc.health.v1.Health/Check", .timeout_ms = timeout_ms };
+    const struct tavola_question check = { "/grpc.health.v1.Health/Check", "{}", timeout_ms };
     struct tavola *client;
     struct tavola_error error;
-    struct arena arena;
+    struct tavola_reply *reply = NULL;
     enum status status = STATUS_OK;
-    char *reply = NULL;
-    size_t size;
 
     TRY(client_connect(config, 1, &client, err));
-    arena_init(&arena);
-    if (tavola_call(client, &check, &reply, &size, &error) != TAVOLA_OK)
+    if (tavola_ask(client, &check, &reply, &error) != TAVOLA_OK)
         status = error_set(err, STATUS_UNAVAILABLE, "%s: %s: %s", config->target,
             tavola_code_name(error.code), error.message);
-    else if (!is_serving(str_of_bytes(reply, size), &arena))
+    else if (!is_serving(reply))
         status = error_set(err, STATUS_UNAVAILABLE, "%s answers NOT_SERVING", config->target);
-    tavola_free(reply);
-    arena_cleanup(&arena);
+    tavola_reply_free(reply);
     tavola_close(client);
     return status;
 }

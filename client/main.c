@@ -88,7 +88,9 @@ static int match_words(const struct command *command, int argc, char **argv)
     size_t first = strcspn(command->words, " ");
     const char *second = command->words[first] ? command->words + first + 1 : NULL;
 
-    if (argc < 1 || strlen(argv[0]) != first || strncmp(argv[0], command->words, first) != 0)
+    const char *given = argc > 0 ? command_table_first_word(argv[0]) : "";
+
+    if (strlen(given) != first || strncmp(given, command->words, first) != 0)
         return 0;
     if (!second)
         return 1;
@@ -111,9 +113,10 @@ static const struct command *find_command(int argc, char **argv, int *words)
 static size_t print_unfinished(const char *word, FILE *out)
 {
     const struct command *command;
-    size_t len = strlen(word);
-    size_t count = 0;
+    size_t len, count = 0;
 
+    word = command_table_first_word(word);
+    len = strlen(word);
     for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {
         if (strncmp(command->words, word, len) != 0 || command->words[len] != ' ')
             continue;

@@ -11,26 +11,30 @@
 
 enum { MIN_WIDTH = 20, UNBOUNDED = 1 << 20 };
 
-bool output_open(struct output *out, const struct arguments *arguments)
+bool output_read_form(const struct arguments *arguments, enum output_form fallback, enum output_form *out)
 {
     static const char *const names[] = { "jsonl", "json", "csv", "table" };
     const char *given = arguments_value(arguments, "-o");
 
-    *out = (struct output){ .form = OUTPUT_JSONL };
-    arena_init(&out->arena);
     for (size_t i = 0; i < 4; i++)
-        if (!given || strcmp(given, names[i]) == 0) {
-            out->form = (enum output_form)i;
+        if (given ? strcmp(given, names[i]) == 0 : i == (size_t)fallback) {
+            *out = (enum output_form)i;
             return true;
         }
     fprintf(stderr, "tavola %s: -o takes jsonl, json, csv or table, not \"%s\"\n", arguments->command, given);
     return false;
 }
 
+bool output_open(struct output *out, const struct arguments *arguments)
+{
+    *out = (struct output){ .form = OUTPUT_JSONL };
+    arena_init(&out->arena);
+    return output_read_form(arguments, OUTPUT_JSONL, &out->form);
+}
+
 /* ---- tables ---- */
 
-/* The width of the terminal. A file has no width. */
-static size_t line_width(void)
+size_t output_width(void)
 {
     struct winsize size;
 
@@ -41,7 +45,7 @@ static size_t line_width(void)
     return size.ws_col;
 }
 
-static size_t characters_of(const char *text)
+size_t output_characters(const char *text)
 {
     size_t count = 0;
 
@@ -50,11 +54,7 @@ static size_t characters_of(const char *text)
     return count;
 }
 
-/*
- * Print at most `left` characters of the text, with spaces up to `width`. Line ends become spaces. Returns
- * how many characters are left for further cells.
- */
-static size_t print_cell(const char *text, size_t width, size_t left)
+size_t output_cell(const char *text, size_t width, size_t left)
 {
     size_t used = 0;
 
@@ -83,7 +83,7 @@ static const char *cell_text(const struct tavola_entity *entity, const char *nam
 /* Print a row of a table. entity NULL: the row of column names. */
 static void print_row(struct output *out, const struct tavola_entity *entity)
 {
-    size_t left = line_width();
+    size_t left = output_width();
     struct arena arena;
 
     arena_init(&arena);
@@ -91,7 +91,7 @@ static void print_row(struct output *out, const struct tavola_entity *entity)
         const char *name = out->columns.columns[i].name;
         bool is_last = i + 1 == out->columns.count;
 
-        left = print_cell(
+        left = output_cell(
             entity ? cell_text(entity, name, &arena) : name, is_last ? 0 : out->widths[i] + 2, left);
     }
     putchar('\n');
@@ -103,9 +103,9 @@ static void measure_columns(struct output *out)
     for (size_t i = 0; i < out->columns.count; i++) {
         const char *name = out->columns.columns[i].name;
 
-        out->widths[i] = characters_of(name);
+        out->widths[i] = output_characters(name);
         for (size_t k = 0; k < out->sampled; k++) {
-            size_t width = characters_of(cell_text(out->sample[k], name, &out->arena));
+            size_t width = output_characters(cell_text(out->sample[k], name, &out->arena));
 
             if (width > out->widths[i])
                 out->widths[i] = width;

@@ -28,10 +28,22 @@ struct output {
     struct arena arena;
 };
 
+/* By the option -o. false: there is no such form; standard error says so. */
+bool output_read_form(const struct arguments *arguments, enum output_form fallback, enum output_form *out);
+
+/* The columns of the terminal; a file has no bound. */
+size_t output_width(void);
+
+/* The characters of a text, of which UTF-8 may need several bytes each. */
+size_t output_characters(const char *text);
+
 /*
- * Begin output in the form of the option -o, or jsonl. false: there is no such form; the cause is on standard
- * error.
+ * Print at most `left` characters, and spaces up to `width`. Line ends inside become spaces. Returns what is
+ * left.
  */
+size_t output_cell(const char *text, size_t width, size_t left);
+
+/* By the option -o, jsonl if it was not given. false: there is no such form; standard error says so. */
 bool output_open(struct output *out, const struct arguments *arguments);
 
 /* Print an entity. false: it does not fit the columns; the cause is on standard error. */

@@ -7,6 +7,7 @@
 
 #include "api/json/json_read.h"
 #include "api/json/json_write.h"
+#include "client/lib/any_call.h"
 #include "client/lib/call_error.h"
 #include "client/lib/call_queue.h"
 #include "client/lib/session.h"
@@ -86,10 +87,7 @@ static bool is_named(const struct schema_method *method, struct str name)
     return true;
 }
 
-/*
- * Find a unary method. NULL: there is none, several have the name, or the method streams; *error says which.
- */
-static const struct schema_method *find_method(const char *name, struct tavola_error *error)
+const struct schema_method *any_call_find(const char *name, struct tavola_error *error)
 {
     const struct schema_method *found = NULL, *methods;
     size_t count, matches = 0;
@@ -110,19 +108,30 @@ static const struct schema_method *find_method(const char *name, struct tavola_e
     return NULL;
 }
 
-static enum tavola_code run_json(struct tavola *client, const struct schema_method *method, const char *json,
-    struct arena *arena, struct buf *out, struct tavola_error *error)
+enum tavola_code any_call_run(struct tavola *client, const struct schema_method *method,
+    const struct tavola_question *question, struct arena *arena, struct str *reply,
+    struct tavola_error *error)
 {
     struct session_call call;
     struct error err = { 0 };
     struct buf request;
-    struct str reply;
 
     buf_init(&request, arena);
-    if (json_read_message(schema_of_api(), method->input, str_of(json), &request, &err) != STATUS_OK)
+    if (json_read_message(schema_of_api(), method->input, str_of(question->request), &request, &err) !=
+        STATUS_OK)
         return call_error_of(&err, error);
-    session_call_init(client, method->path.data, &request, 0, &call);
-    if (session_run(client, &call, arena, &reply, error) != TAVOLA_OK)
+    session_call_init(client, method->path.data, &request, question->timeout_ms, &call);
+    return session_run(client, &call, arena, reply, error);
+}
+
+static enum tavola_code run_json(struct tavola *client, const struct tavola_question *question,
+    struct arena *arena, struct buf *out, struct tavola_error *error)
+{
+    const struct schema_method *method = any_call_find(question->method, error);
+    struct error err = { 0 };
+    struct str reply;
+
+    if (!method || any_call_run(client, method, question, arena, &reply, error) != TAVOLA_OK)
         return error->code;
     if (json_write_message(schema_of_api(), method->output, reply, 0, out, &err) != STATUS_OK)
         return call_error_of(&err, error);
@@ -132,18 +141,15 @@ static enum tavola_code run_json(struct tavola *client, const struct schema_meth
 enum tavola_code tavola_call_json(
     struct tavola *client, const char *method, const char *request, char **reply, struct tavola_error *error)
 {
-    const struct schema_method *found;
+    const struct tavola_question question = { .method = method, .request = request };
     struct tavola_error own;
     struct arena arena;
     struct buf out;
 
     error = call_error_begin(error, &own);
-    found = find_method(method, error);
-    if (!found)
-        return error->code;
     arena_init(&arena);
     buf_init(&out, &arena);
-    if (run_json(client, found, request, &arena, &out, error) == TAVOLA_OK)
+    if (run_json(client, &question, &arena, &out, error) == TAVOLA_OK)
         *reply = copy_out(buf_str(&out));
     arena_cleanup(&arena);
     return error->code;

@@ -4,11 +4,13 @@
  *
  * Errors     A function that can fail returns a code, which is TAVOLA_OK if it succeeded, and fills a struct
  *            tavola_error, a plain value; its parameter may be NULL. Output parameters are unchanged after a failure.
- * Ownership  An object that a function ..._new creates, or that a function opens, belongs to the caller, who ends
+ * Ownership  An object that a function ..._new creates, or that a function opens, belongs to the caller, who
+ * ends
  *            it with the function that the comment names; that function accepts NULL. const pointers are borrowed;
  *            the comment says for how long. The library copies its inputs: texts and options may be freed when a
  *            function has returned.
- * Threads    Any number of threads may use a client. An entity, batch, cursor, watch, import or transaction is used
+ * Threads    Any number of threads may use a client. An entity, batch, cursor, watch, import or transaction
+ * is used
  *            by one thread at a time.
  * Text       UTF-8 with a NUL at the end, unless a size stands beside it.
  * Memory     If memory runs out, the process ends.
@@ -122,7 +124,8 @@ struct tavola_options {
  * Make a client. The first call opens the connection; a later call opens it again if it was lost. options may
  * be NULL. End the client with tavola_close.
  *
- * TAVOLA_INVALID_ARGUMENT  a file cannot be used; a credential over plain text; options that contradict each other
+ * TAVOLA_INVALID_ARGUMENT  a file cannot be used; a credential over plain text; options that contradict each
+ * other
  */
 TAVOLA_API enum tavola_code tavola_open(
     const struct tavola_options *options, struct tavola **out, struct tavola_error *error);
@@ -580,7 +583,7 @@ TAVOLA_API int64_t tavola_import_settled(const struct tavola_import *import);
 TAVOLA_API bool tavola_import_has_ended(const struct tavola_import *import);
 TAVOLA_API void tavola_import_free(struct tavola_import *import);
 
-/* ---- any method ---- */
+/* ---- any method, with JSON ---- */
 
 /*
  * Call a unary method. Its request is JSON in protobuf's mapping: tavola_call_json(client, "GetTable",
@@ -593,10 +596,81 @@ TAVOLA_API void tavola_import_free(struct tavola_import *import);
 TAVOLA_API enum tavola_code tavola_call_json(
     struct tavola *client, const char *method, const char *request, char **reply, struct tavola_error *error);
 
+/* ---- any method, with the fields of its reply by name ---- */
+
+struct tavola_question {
+    const char *method;  /* as in tavola_call_json */
+    const char *request; /* JSON */
+    int64_t timeout_ms;  /* 0: the client's */
+};
+
+/* The reply to a question. tavola_reply_free ends it, and what it has lent. */
+struct tavola_reply;
+
 /*
- * Likewise with protobuf bytes. method: a whole path, "/tavola.v1.TableService/GetTable". timeout_ms 0: that
- * of the client.
+ * A message in a reply, as long as the reply lives; its members are the library's. A message that is absent
+ * is empty.
  */
+struct tavola_record {
+    const void *type;
+    const void *data;
+    size_t size;
+};
+
+/*
+ * Call a unary method as tavola_call_json does; the fields of the reply are then read by name:
+ *     tavola_ask(client, &(struct tavola_question){ "GetIndex", "{\"name\": \"byCity\"}" }, &reply, &error)
+ *     record = tavola_reply_record(reply);
+ *     tavola_record_integer(&record, "status.lag.openIntents")
+ */
+TAVOLA_API enum tavola_code tavola_ask(struct tavola *client, const struct tavola_question *question,
+    struct tavola_reply **out, struct tavola_error *error);
+TAVOLA_API struct tavola_record tavola_reply_record(const struct tavola_reply *reply);
+TAVOLA_API void tavola_reply_free(struct tavola_reply *reply);
+
+/*
+ * Fields. path: names as in JSON or as in the .proto file, with points between them: "status.lag.age". What
+ * is not set has its default: 0, empty, no element. So has a path that the message does not know, which
+ * tavola_record_has tells.
+ */
+TAVOLA_API bool tavola_record_has(const struct tavola_record *record, const char *path);
+
+/* A number or the number of an enum's value, as an integer. */
+TAVOLA_API int64_t tavola_record_integer(const struct tavola_record *record, const char *path);
+
+/*
+ * The same as a double; of a duration, or a time since 1970, its seconds. fallback: the field is none of
+ * these, or is absent.
+ */
+TAVOLA_API double tavola_record_number(const struct tavola_record *record, const char *path, double fallback);
+
+/*
+ * A field as text: enums by name without what all names of the enum begin with ("PAUSED" for
+ * QUEUE_STATE_PAUSED), UNSPECIFIED as ""; times, durations and other messages as in JSON; of a list, each
+ * element on a line. tavola_free releases it.
+ */
+TAVOLA_API char *tavola_record_text(const struct tavola_record *record, const char *path);
+
+/* The message as JSON on one line. tavola_free releases it. */
+TAVOLA_API char *tavola_record_json(const struct tavola_record *record);
+
+/* A message that is a field. */
+TAVOLA_API struct tavola_record tavola_record_part(const struct tavola_record *record, const char *path);
+
+/* The number of elements of a list; of another field, 1 if it is set. */
+TAVOLA_API size_t tavola_record_count(const struct tavola_record *record, const char *path);
+
+/*
+ * The next message of a list; *position is 0 before the first:
+ *     size_t position = 0;
+ *     while (tavola_record_next(&record, "indexes", &position, &index)) ...
+ */
+TAVOLA_API bool tavola_record_next(
+    const struct tavola_record *record, const char *path, size_t *position, struct tavola_record *out);
+
+/* ---- any method, with protobuf bytes ---- */
+
+/* A unary method; method: a whole path, "/tavola.v1.TableService/GetTable". timeout_ms: 0: the client's. */
 struct tavola_call {
     const char *method;
     const void *request;
@@ -701,7 +775,8 @@ struct tavola_signature {
 /*
  * Sign a token or a shared access signature; release *out with tavola_free.
  *
- * TAVOLA_INVALID_ARGUMENT  no server would accept the credential, or it would not mean what it seems to; the message
+ * TAVOLA_INVALID_ARGUMENT  no server would accept the credential, or it would not mean what it seems to; the
+ * message
  *                          names the field
  */
 TAVOLA_API enum tavola_code tavola_sign(

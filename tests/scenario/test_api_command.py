@@ -163,11 +163,12 @@ class EntityCommands(ServerCase):
         for words, said in ((("p", "r", "Age"), '"Age" is no property: NAME=VALUE or NAME:TYPE=VALUE'),
                             (("p", "r", "Age:int32=x"), "Age: the value is no Edm.Int32"),
                             (("p", "r", "Age:int=1"), "Age: its type must be one of Edm.String"),
-                            (("p/", "r"), "PartitionKey"), (("p",), "usage: tavola entity put"),
+                            (("p",), "usage: tavola entity put"),
                             (("p", "r", "--insert", "--merge"), "usage: tavola entity put"),
-                            (("p", "r", "--upsert"), "usage: tavola entity put")):
+                            (("p", "r", "--upsert"), 'there is no option "--upsert"')):
             with self.subTest(words=words):
                 self.assertIn(said, self.run_command("entity", "put", table, *words, code=2))
+        self.assertIn("OUT_OF_RANGE_INPUT: PartitionKey", self.run_command("entity", "put", table, "p/", "r", code=1))
         self.assertEqual(self.query(table), [])
         self.assertIn("--limit takes a number from 1", self.run_command("entity", "query", table, "--limit", "0", code=2))
 

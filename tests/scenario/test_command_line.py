@@ -11,7 +11,9 @@ import unittest
 
 from tavola_test.case import ServerCase
 from tavola_test.client import entity
+from tavola_test.credentials import token
 from tavola_test.processes import program, program_environment, run_program
+from tavola_test.security_case import SecurityCase
 from tavola_test.waiting import wait_for
 
 MANY = 30000
@@ -232,6 +234,92 @@ class Reading(ServerCase):
             self.assertEqual(self.run_command("count", self.table, settings={**settings, "TAVOLA_TARGET": self.stack.target}).stdout, "3\n")
             self.assertIn("has no profile [none]", self.run_command("--profile", "none", "count", "t", settings=settings, code=2).stderr)
             self.assertIn("line 8: allowed are target", self.run_command("--profile", "wrong", "count", "t", settings=settings, code=2).stderr)
+
+
+class Together(ServerCase):
+    """Batches, transactions, and lists in each form."""
+    with_worker = True
+
+    def run_command(self, *words, code=0, text=""):
+        done = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target}, text=text, seconds=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr if code else done.stdout
+
+    def keys(self, table):
+        return [row.row_key for row in self.client.query_entities(query={"table": table}).entities]
+
+    def lines(self, *operations):
+        return "".join(json.dumps(one) + "\n" for one in operations)
+
+    def test_a_batch_is_written_as_a_whole_or_not_at_all(self):
+        table = self.new_table()
+        key = lambda row, **more: {"PartitionKey": "p", "RowKey": row, **more}
+        etags = self.run_command("batch", table, "-", text=self.lines({"insert": key("1", A="{[\"\\")}, {"put": key("2")})).splitlines()
+        self.assertEqual((len(etags), self.keys(table)), (2, ["1", "2"]))
+        self.assertEqual(json.loads(self.run_command("entity", "get", table, "p", "1"))["A"], "{[\"\\")
+        wrong = self.lines({"delete": key("1")}, {}, {"insert": key("2")}).replace("{}", "")
+        said = self.run_command("batch", table, text=wrong, code=1)
+        self.assertIn("ENTITY_ALREADY_EXISTS", said)
+        self.assertIn("line 3 was refused; nothing was written", said)
+        self.assertEqual(self.keys(table), ["1", "2"])
+        self.run_command("batch", table, text=self.lines({"delete": key("1"), "ifMatch": etags[0]}, {"merge": key("2", B=1)}))
+        self.assertEqual(self.keys(table), ["2"])
+        self.assertIn("ABORTED", self.run_command("batch", table, text=self.lines({"replace": key("2"), "ifMatch": etags[0]}), code=1))
+
+    def test_wrong_lines_are_told_before_anything_is_sent(self):
+        for line, said in (("x", "line 1: the line is no JSON object"), ('{"insert": {"PartitionKey": "p"', "no JSON object"),
+                           ('{"upsert": {}}', 'no member "upsert"'), ('{"ifMatch": "x"}', "the line has no action"),
+                           ('{"insert": {"PartitionKey": "p"}}', "insert: "), ('{"insert": 1}', "insert: "), ("", "there is no line"),
+                           ('{"delete": {"PartitionKey": "p", "RowKey": "r"}, "put": {"PartitionKey": "p", "RowKey": "r"}}', "two actions"),
+                           ('{"delete": {"PartitionKey": "p", "RowKey": "r"}, "to": {"PartitionKey": "p", "RowKey": "r"}}', 'a move has a member "to"'),
+                           ('{"delete": {"PartitionKey": "p", "RowKey": "r"}, "table": "other"}', "a batch writes to one table")):
+            with self.subTest(line):
+                self.assertIn(said, self.run_command("batch", "t", text=line + "\n" if line else "", code=2))
+        self.assertIn("/none: No such file", self.run_command("batch", "t", "/none", code=2))
+
+    def test_a_transaction_is_submitted_and_waited_for(self):
+        here, there = self.new_table(), self.new_table()
+        key = {"PartitionKey": "p", "RowKey": "1"}
+        shown = self.run_command("tx", "submit", "--table", here, "--id", "by-words", "--wait", text=self.lines(
+            {"put": {**key, "A": 1}}, {"move": key, "to": {"PartitionKey": "q", "RowKey": "1"}, "toTable": there}))
+        self.assertRegex(shown, r"^by-words +DONE +steps done: 2\n")
+        self.assertEqual((self.keys(here), self.keys(there)), ([], ["1"]))
+        self.assertRegex(self.run_command("tx", "wait", "by-words"), "DONE")
+        listed = json.loads(self.run_command("transactions", "list", "--state", "DONE", "-o", "json"))
+        self.assertIn("by-words", [one["transactionId"] for one in listed])
+        self.assertNotIn("by-words", self.run_command("tx", "list", "--state", "DEAD"))
+        late = self.lines({"put": key, "ifMatch": 'W/"none"'})
+        self.assertNotEqual(self.run_command("tx", "submit", "--table", there, "--wait", text=late, code=1), "DONE")
+        self.assertIn('names no "table"', self.run_command("tx", "submit", text=self.lines({"put": key}), code=2))
+        self.assertIn("steps are", self.run_command("tx", "submit", "--table", here, text=self.lines({"insert": key}), code=2))
+
+    def test_lists_in_each_form(self):
+        table, index = self.new_table(), self.new_name("byAge")
+        self.run_command("index", "create", index, table, "Age")
+        self.assertRegex(self.run_command("index", "list", table), rf"^index +table +state +open +lag .*\n{index} +{table} +READY ")
+        self.assertEqual([one["index"]["name"] for one in json.loads(self.run_command("index", "list", table, "-o", "json"))], [index])
+        header, row = self.run_command("indexes", "list", table, "-o", "csv").splitlines()
+        self.assertEqual(dict(zip(header.split(","), row.split(",")))["open_intents"], "0")
+        shown = self.run_command("index", "show", index)
+        self.assertRegex(shown, r"(?m)^partition key +Age$")
+        self.assertRegex(shown, r"(?m)^state +READY$")
+        self.assertIn("INDEX_NOT_FOUND", self.run_command("index", "show", "none", code=1))
+        queues = [json.loads(line) for line in self.run_command("queue", "list", "-o", "jsonl").splitlines()]
+        self.assertEqual([one["name"] for one in queues], ["q0", "q1", "q2", "q3"])
+        self.assertEqual(self.run_command("dead-letter", "list", "none", "-o", "json"), "[]\n")
+        self.assertEqual(self.run_command("dead-letters", "list", "none", "-o", "csv"), "dead_letter_id,queue,work,failures,cause\n")
+        self.assertIn(table, [json.loads(line)["name"] for line in self.run_command("table", "list", "-o", "jsonl").splitlines()])
+        self.assertIn("-o takes", self.run_command("queue", "list", "-o", "xml", code=2))
+
+
+class ExpiredToken(SecurityCase):
+    def test_it_is_said_with_an_exit_code(self):
+        keys = self.new_account("expired")
+        old = token(keys[0], account="expired", issued=-120, expiry=-60)
+        done = run_program("tavola", "count", "people", settings={"TAVOLA_TARGET": self.stack.target, "TAVOLA_TOKEN": old})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tavola: UNAUTHENTICATED / AUTHENTICATION_FAILED: ", done.stderr)
+        self.assertRegex(done.stderr, r"the token has expired at 20\d\d-.*Z; tavola token create makes one")
 
 
 class Completion(unittest.TestCase):

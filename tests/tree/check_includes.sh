@@ -60,6 +60,18 @@ END
 for folder in base domain api odata store queue rpc http service workers client; do
     check_folder "$folder"
 done
+
+# The command line is built on libtavola: outside client/lib it knows no generated messages and no transport.
+found=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]*pb-c\.h|api/codec[^"]*|rpc/)' --include='*.[ch]' client |
+    grep -v '^client/lib/' || :)
+if [ -n "$found" ]; then
+    while IFS= read -r line; do
+        complain "$line" "commands read replies by tavola_ask (client/calls.h), not by generated messages"
+    done <<END
+$found
+END
+fi
+
 check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/compression)'
 check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
 check_library libmicrohttpd http 'microhttpd'

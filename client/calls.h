@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls.h - calls of a command to the server of TAVOLA_TARGET, through libtavola.
+ */
+#ifndef CLIENT_CALLS_H
+#define CLIENT_CALLS_H
+
+#include "client/client_config.h"
+#include "client/lib/tavola.h"
+#include "client/request.h"
+
+/*
+ * The client of a command. NULL: the settings cannot be used, and standard error has the cause. calls_close
+ * ends it.
+ */
+struct tavola *calls_open(const struct client_config *config);
+
+/* Returns exit_code, so that a command can end with the call. Accepts NULL. */
+int calls_close(struct tavola *client, int exit_code);
+
+/*
+ * From now on calls_open gives out one client, which calls_close leaves open, until calls_forget. For `tavola
+ * shell`.
+ */
+void calls_keep(void);
+void calls_forget(void);
+
+/*
+ * Print status and reason of a failed call to standard error: "UNAVAILABLE / SERVER_DRAINING: ...". Returns
+ * COMMAND_FAILED.
+ */
+int calls_failed(const struct tavola_error *error);
+
+/*
+ * A unary call. request: ended by this call; NULL: an empty one. Returns the reply, which tavola_reply_free
+ * ends. NULL: the call failed, and standard error has the cause.
+ */
+struct tavola_reply *calls_ask(struct tavola *client, const char *method, struct request *request);
+
+/* A method that lists by pages: give each element of the list `field` of each page. */
+typedef void calls_element_fn(void *context, const struct tavola_record *element);
+
+struct calls_list {
+    const char *method, *field;
+    calls_element_fn *element;
+    void *context;
+};
+
+/* request: ended by this call; NULL: an empty one. false: a call failed, and standard error has the cause. */
+bool calls_each(struct tavola *client, const struct calls_list *list, struct request *request);
+
+#endif
