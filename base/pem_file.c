@@ -50,19 +50,26 @@ static enum status read_file(struct pem_file *file, struct error *err)
     } else {
         size = (size_t)file->seen.st_size;
         file->text = xcalloc(1, size + 1);
-        if (!read_whole(fd, file->text, size) || strlen(file->text) != size ||
-            !strstr(file->text, "-----BEGIN"))
-            status = error_set(err, STATUS_INVALID, "%s: not a file in PEM", file->path);
+        if (!read_whole(fd, file->text, size) || strlen(file->text) != size)
+            status = error_set(err, STATUS_INVALID, "%s: not a text", file->path);
     }
     if (fd >= 0)
         close(fd);
     return status;
 }
 
-enum status pem_file_open(const char *path, struct pem_file *out, struct error *err)
+enum status pem_file_open_text(const char *path, struct pem_file *out, struct error *err)
 {
     *out = (struct pem_file){ .path = path };
     return path ? read_file(out, err) : STATUS_OK;
+}
+
+enum status pem_file_open(const char *path, struct pem_file *out, struct error *err)
+{
+    TRY(pem_file_open_text(path, out, err));
+    if (!path || strstr(out->text, "-----BEGIN"))
+        return STATUS_OK;
+    return error_set(err, STATUS_INVALID, "%s: not a file in PEM", path);
 }
 
 static bool same_time(struct timespec a, struct timespec b)

@@ -24,6 +24,9 @@ struct pem_file {
  */
 MUST_USE enum status pem_file_open(const char *path, struct pem_file *out, struct error *err);
 
+/* The same for a text of any form. */
+MUST_USE enum status pem_file_open_text(const char *path, struct pem_file *out, struct error *err);
+
 /* Forget the content. Accepts a zeroed one. */
 void pem_file_cleanup(struct pem_file *file);
 

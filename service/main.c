@@ -95,6 +95,7 @@ static void access_confirmed(void *context, struct access_snapshot *snapshot)
     struct server *server = context;
 
     authenticator_confirm(&server->service.authenticator, snapshot);
+    authenticator_look_at_bearers(&server->service.authenticator);
     sampling_tick(&server->service);
     if (atomic_load(&server->is_started))
         server_history_tick(&server->history, &server->sources, clock_monotonic_us());
@@ -309,10 +310,31 @@ static void stop(struct server *server)
     arena_cleanup(&server->arena);
 }
 
+static enum status open_bearers(struct server *server, const struct service_config *config, struct error *err)
+{
+    const struct bearer_options options = {
+        .keys_path = config->jwt_keys,
+        .issuer = config->jwt_issuer,
+        .audience = config->jwt_audience,
+        .signatures = config->jwt_signatures,
+        .is_local = local_address_is(config->listen) &&
+                    (!config->http_listen || local_address_is(config->http_listen)),
+    };
+
+    return bearer_authority_open(&options, &server->service.authenticator.bearers, err);
+}
+
+/* What settings name and a server does not start without. */
+static enum status read_keys(struct server *server, const struct service_config *config, struct error *err)
+{
+    authenticator_init(&server->service.authenticator, config->authentication == AUTHENTICATION_NONE);
+    TRY(wrapping_source_read(config->wrapping_key, config->wrapping_key_file, &server->wrapping_keys, err));
+    return open_bearers(server, config, err);
+}
+
 static enum status start(struct server *server, const struct service_config *config, struct error *err)
 {
     health_init(&server->service.health);
-    authenticator_init(&server->service.authenticator, config->authentication == AUTHENTICATION_NONE);
     server->service.authenticator.quotas = quotas_of(config);
     recheck_init(&server->service.recheck);
     audit_log_init(&server->service.audit_log);
@@ -471,9 +493,9 @@ int main(int argc, char **argv)
     server->files = raise_file_limit();
     server->memory = memory_bound_find(config.memory_limit);
     exit_code = EXIT_FAILURE;
-    if (wrapping_source_read(config.wrapping_key, config.wrapping_key_file, &server->wrapping_keys, &err) !=
-        STATUS_OK) {
+    if (read_keys(server, &config, &err) != STATUS_OK) {
         fprintf(stderr, "tavolad: %s\n", err.message);
+        authenticator_cleanup(&server->service.authenticator);
         free(server);
         return EXIT_BAD_SETTING;
     }

@@ -13,6 +13,7 @@
 
 static const char *const authentications[] = { "required", "none", NULL };
 static const char *const switches[] = { "off", "on", NULL };
+static const char *const jwt_signatures[] = { "checked", "unchecked", NULL };
 
 static bool is_azure_version(const char *value)
 {
@@ -114,6 +115,35 @@ static const struct config_setting settings[] = { {
         .help = "required: every call carries a token (tavola token create, tavola sas create); none: every "
                 "client "
                 "that reaches the address may do everything, only on loopback or a Unix socket",
+    },
+    {
+        .name = "TAVOLA_JWT_KEYS",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, jwt_keys),
+        .help = "file with a JSON Web Key Set: bearer tokens (JWT) that one of its keys has signed are taken "
+                "beside tokens "
+                "of our own; read again when it changes",
+    },
+    {
+        .name = "TAVOLA_JWT_ISSUER",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, jwt_issuer),
+        .help = "the issuer (iss) that these tokens must name",
+    },
+    {
+        .name = "TAVOLA_JWT_AUDIENCE",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, jwt_audience),
+        .help = "the audience (aud) that these tokens must name",
+    },
+    {
+        .name = "TAVOLA_JWT_SIGNATURES",
+        .type = CONFIG_CHOICE,
+        .offset = offsetof(struct service_config, jwt_signatures),
+        .fallback = "checked",
+        .choices = jwt_signatures,
+        .help = "unchecked: take these tokens whoever has signed them, for development; only on loopback or "
+                "a Unix socket",
     },
     {
         .name = "TAVOLA_WRAPPING_KEY",

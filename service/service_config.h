@@ -27,9 +27,11 @@ struct service_config {
     const char *metrics_listen;  /* NULL: no listener for metrics */
     const char *tls_certificate; /* NULL: plain text */
     const char *tls_key;
-    const char *tls_client_ca;                    /* NULL: callers need no certificate */
-    int authentication;                           /* enum authentication */
-    const char *wrapping_key, *wrapping_key_file; /* NULL: not set */
+    const char *tls_client_ca;                        /* NULL: callers need no certificate */
+    int authentication;                               /* enum authentication */
+    const char *jwt_keys, *jwt_issuer, *jwt_audience; /* NULL: not set */
+    int jwt_signatures;                               /* enum bearer_signatures */
+    const char *wrapping_key, *wrapping_key_file;     /* NULL: not set */
     const char *postgres;
     int allow_data_loss; /* 0 or 1 */
     struct redis_access redis;

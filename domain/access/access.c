@@ -34,13 +34,13 @@ static const unsigned step_needs[] = {
     [STEP_MOVE] = PERMISSION_READ | PERMISSION_DELETE, /* of the source */
 };
 
-bool access_parse_permissions(struct str text, unsigned *out)
+bool access_parse_permissions_among(struct str text, unsigned among, unsigned *out)
 {
     unsigned permissions = 0;
     size_t at = 0;
 
-    for (size_t i = 0; i < PERMISSION_COUNT && at < text.len; i++)
-        if (text.data[at] == letters[i]) {
+    for (size_t i = 0; i < PERMISSION_ALL_COUNT && at < text.len; i++)
+        if ((among & 1U << i) && text.data[at] == letters[i]) {
             permissions |= 1U << i;
             at++;
         }
@@ -48,6 +48,11 @@ bool access_parse_permissions(struct str text, unsigned *out)
         return false;
     *out = permissions;
     return true;
+}
+
+bool access_parse_permissions(struct str text, unsigned *out)
+{
+    return access_parse_permissions_among(text, (1U << PERMISSION_COUNT) - 1, out);
 }
 
 struct str access_format_permissions(unsigned permissions, struct arena *arena)

@@ -54,6 +54,9 @@ enum access_resource {
 
 /* Parse letters of "raudit" in this order, each at most once; false otherwise. */
 bool access_parse_permissions(struct str text, unsigned *out);
+
+/* The same for those letters of "rauditlcw" whose bits `among` has. */
+bool access_parse_permissions_among(struct str text, unsigned among, unsigned *out);
 struct str access_format_permissions(unsigned permissions, struct arena *arena);
 
 struct access {

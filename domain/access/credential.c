@@ -110,6 +110,16 @@ static enum status check_account_signature(const struct credential *credential, 
     return check_terms(credential, err);
 }
 
+static enum status check_bearer(const struct credential *credential, struct error *err)
+{
+    if (!credential->expiry || credential->expiry <= credential->start)
+        return refuse_field("a bearer token has an expiry, behind its start", err);
+    if (credential->opens_account)
+        return STATUS_OK;
+    return credential->resources ? check_account_signature(credential, err)
+                                 : check_signature(credential, err);
+}
+
 static enum status check_token(const struct credential *credential, struct error *err)
 {
     if (credential->expiry <= credential->issued ||
@@ -133,8 +143,9 @@ enum status credential_check(const struct credential *credential, struct error *
     case CREDENTIAL_TABLE_SIGNATURE:
         return check_signature(credential, err);
     case CREDENTIAL_ACCOUNT_SIGNATURE:
-    case CREDENTIAL_BEARER:
         return check_account_signature(credential, err);
+    case CREDENTIAL_BEARER:
+        return check_bearer(credential, err);
     case CREDENTIAL_SIGNED_REQUEST:
         break;
     }
@@ -414,21 +425,30 @@ static bool is_dated_now(int64_t date, int64_t now)
 
 static bool opens_account(const struct credential *credential)
 {
-    return credential->kind == CREDENTIAL_TOKEN || credential->kind == CREDENTIAL_SIGNED_REQUEST;
+    return credential->kind == CREDENTIAL_TOKEN || credential->kind == CREDENTIAL_SIGNED_REQUEST ||
+           (credential->kind == CREDENTIAL_BEARER && credential->opens_account);
+}
+
+static bool is_valid_at(const struct credential *credential, int64_t now)
+{
+    switch (credential->kind) {
+    case CREDENTIAL_SIGNED_REQUEST:
+        return is_dated_now(credential->issued, now);
+    case CREDENTIAL_BEARER:
+        return is_current(credential->start, credential->expiry, now);
+    default:
+        return is_current(credential->issued, credential->expiry, now);
+    }
 }
 
 static enum status access_of_account(const struct credential *credential,
     const struct credential_context *context, struct access *out, struct error *err)
 {
-    bool is_valid = credential->kind == CREDENTIAL_SIGNED_REQUEST
-                        ? is_dated_now(credential->issued, context->now)
-                        : is_current(credential->issued, credential->expiry, context->now);
-
-    if (!is_valid)
+    if (!is_valid_at(credential, context->now))
         return credential_refuse(err);
     *out = (struct access){ .account = context->account->id,
         .whole_account = true,
-        .administrator = context->account->administrator };
+        .administrator = context->account->administrator && credential->kind != CREDENTIAL_BEARER };
     return STATUS_OK;
 }
 

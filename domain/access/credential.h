@@ -16,7 +16,8 @@
  *   a signed request         the whole account, for the 15 minutes around the date that is signed
  *   a table's signature      as tvs1; it does not say when it was signed, so it means whichever table has the name
  *   an account signature     all tables, as far as its permissions and types of resources say
- *   a bearer token           the same; another party has signed it, with keys that the server is configured with
+ *   a bearer token           of an identity provider, whose keys the server is configured with: one table, as
+ *                            tvs1; all tables, as an account signature; or the whole account without administration
  */
 #ifndef DOMAIN_ACCESS_CREDENTIAL_H
 #define DOMAIN_ACCESS_CREDENTIAL_H
@@ -57,7 +58,10 @@ struct credential {
     struct key_range range;
     bool tls_only;
 
-    /* Only for account signatures and bearer tokens, which have no table, policy or range. */
+    bool
+        opens_account; /* only for bearer tokens: the whole account, so none of the fields above and below is set */
+
+    /* Only for account signatures, and for bearer tokens of all tables; these have no table, policy or range. */
     unsigned resources; /* enum access_resource */
     bool is_for_tables; /* the table service is one of its services */
 

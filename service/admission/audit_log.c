@@ -62,7 +62,7 @@ static struct str proven_account(const struct caller *caller)
 {
     if (caller->authenticator->open)
         return caller->access.account;
-    return caller->presented.signer ? caller->presented.credential.account : STR_EMPTY;
+    return caller->presented.generation ? caller->presented.credential.account : STR_EMPTY;
 }
 
 struct audit_record *audit_log_begin(

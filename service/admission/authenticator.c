@@ -14,8 +14,9 @@
 
 enum {
     CACHE_SLOTS = 256,
-    CACHED_BYTES = 1000, /* longer credentials are not cached: each call checks them */
+    CACHED_BYTES = 2000, /* longer credentials are not cached: each call checks them */
     UNCONFIRMED_US = 10000000,
+    BEARER_SIGNER = 1, /* in the cache: it needs some number */
 };
 
 /*
@@ -132,6 +133,7 @@ void authenticator_cleanup(struct authenticator *authenticator)
         pthread_mutex_destroy(&authenticator->memory->slots[i].lock);
     free(authenticator->memory);
     access_snapshot_free(authenticator->snapshot);
+    bearer_authority_close(&authenticator->bearers);
     pthread_rwlock_destroy(&authenticator->lock);
     *authenticator = (struct authenticator){ 0 };
 }
@@ -149,6 +151,20 @@ void authenticator_confirm(struct authenticator *authenticator, struct access_sn
     }
     pthread_rwlock_unlock(&authenticator->lock);
     access_snapshot_free(old);
+}
+
+void authenticator_look_at_bearers(struct authenticator *authenticator)
+{
+    struct web_keys *fresh = bearer_authority_look(&authenticator->bearers), *old;
+
+    if (!fresh)
+        return;
+    pthread_rwlock_wrlock(&authenticator->lock);
+    old = authenticator->bearers.keys;
+    authenticator->bearers.keys = fresh;
+    authenticator->generation++;
+    pthread_rwlock_unlock(&authenticator->lock);
+    web_keys_free(old);
 }
 
 void authenticator_enter(struct authenticator *authenticator)
@@ -249,16 +265,27 @@ const struct service_properties *authenticator_service(
 }
 
 /*
- * Whether the credential is genuine. The signature of a bearer token was verified when the token was read, so
- * only its account must exist.
+ * A bearer token is verified with the keys of the authority, not with those of the account. The check of an
+ * unknown account takes as long as that of a known one.
  */
+static bool is_genuine_bearer(
+    struct authenticator *authenticator, const struct account *account, struct str text)
+{
+    if (find_cached(authenticator, text) != 0)
+        return account;
+    if (!bearer_authority_verify(&authenticator->bearers, text))
+        return false;
+    cache_credential(authenticator, text, BEARER_SIGNER);
+    return account;
+}
+
 static bool is_genuine(struct authenticator *authenticator, const struct account *account,
     struct presented_credential *presented)
 {
     const struct credential *credential = &presented->credential;
 
     if (credential->kind == CREDENTIAL_BEARER)
-        return account;
+        return is_genuine_bearer(authenticator, account, presented->text);
     if (authenticator->open) {
         presented->signer =
             credential_is_signed_with(credential, str_of_bytes(development_key, sizeof(development_key)));

@@ -10,6 +10,9 @@
  * The check of a signature costs two HMACs. Therefore the texts of genuine credentials are cached, up to a
  * bound, while the snapshot stays the same. Times, policy and address are checked for every operation.
  *
+ * Bearer tokens of identity providers are verified with the keys of the authority (bearer_authority.h), and
+ * cached like other credentials.
+ *
  * Without authentication, the account devstoreaccount1 with its public key means the account `default`.
  * Requests that are signed with this key are checked, so that a mistake in a signature shows during
  * development.
@@ -20,6 +23,7 @@
 #include <pthread.h>
 
 #include "domain/access/credential.h"
+#include "service/admission/bearer_authority.h"
 #include "store/access/access_snapshot.h"
 
 struct authenticator_memory;
@@ -30,10 +34,11 @@ struct authenticator {
         open;
     pthread_rwlock_t lock;
     struct access_snapshot *snapshot; /* NULL: the database has not been reached yet */
-    int64_t generation;               /* of the snapshot; begins with 1 */
+    int64_t generation;               /* of the snapshot and of the keys for bearer tokens; begins with 1 */
     int64_t confirmed_us;             /* clock_monotonic_us */
     struct authenticator_memory *memory;
     struct quotas quotas; /* quotas of entities and bytes of accounts that have no quotas of their own */
+    struct bearer_authority bearers; /* its keys under the lock */
 };
 
 void authenticator_init(struct authenticator *authenticator, bool open);
@@ -45,9 +50,12 @@ void authenticator_cleanup(struct authenticator *authenticator);
  */
 void authenticator_confirm(struct authenticator *authenticator, struct access_snapshot *snapshot);
 
+/* Called by the monitor's thread: if the file of the keys for bearer tokens has changed, take its keys. */
+void authenticator_look_at_bearers(struct authenticator *authenticator);
+
 /*
- * The snapshot does not change between authenticator_enter and authenticator_leave. The caller must not block
- * between the two.
+ * The snapshot and the keys do not change between authenticator_enter and authenticator_leave. The caller must
+ * not block between the two.
  */
 void authenticator_enter(struct authenticator *authenticator);
 void authenticator_leave(struct authenticator *authenticator);

@@ -15,6 +15,16 @@
 /* The only account of a server without authentication. */
 #define OPEN_ACCOUNT STR_LITERAL("default")
 
+enum status caller_read_bearer(struct caller *caller, struct error *err)
+{
+    struct presented_credential *presented = &caller->presented;
+
+    if (bearer_authority_read(
+            &caller->authenticator->bearers, presented->text, caller->arena, &presented->credential))
+        return STATUS_OK;
+    return credential_refuse(err);
+}
+
 static enum status read_credential(struct caller *caller, struct rpc_call *call, struct error *err)
 {
     struct str header = rpc_call_metadata(call, "authorization");
@@ -26,9 +36,9 @@ static enum status read_credential(struct caller *caller, struct rpc_call *call,
     if (header.len <= scheme || strncasecmp(header.data, SCHEME, scheme) != 0)
         return credential_refuse(err);
     caller->presented.text = str_from(header, scheme);
-    if (!credential_parse(caller->presented.text, rpc_call_arena(call), &caller->presented.credential))
-        return credential_refuse(err);
-    return STATUS_OK;
+    if (credential_parse(caller->presented.text, rpc_call_arena(call), &caller->presented.credential))
+        return STATUS_OK;
+    return caller_read_bearer(caller, err);
 }
 
 /*

@@ -35,6 +35,14 @@ struct caller {
 MUST_USE enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err);
 
 /*
+ * For doors that read credentials themselves: read the text that the caller presents as a bearer token of an
+ * identity provider.
+ *
+ * STATUS_UNAUTHENTICATED  AUTHENTICATION_FAILED: the server takes no such token, or the token is never valid
+ */
+MUST_USE enum status caller_read_bearer(struct caller *caller, struct error *err);
+
+/*
  * Check that the caller may run the operation and that its account is within its quotas, and restrict the
  * operation to the keys that the caller may see. The caller must outlive the operation. Errors: those of
  * caller_identify, access_check and account_usage_admit. Without authentication, entities and bytes have no

@@ -29,6 +29,12 @@ static struct signed_request signed_request_of(struct http_call *http)
     };
 }
 
+static enum status read_bearer(struct caller *caller, struct str account, struct error *err)
+{
+    TRY(caller_read_bearer(caller, err));
+    return str_equal(caller->presented.credential.account, account) ? STATUS_OK : credential_refuse(err);
+}
+
 enum status odata_credential_read(struct http_call *http, struct caller *caller, struct error *err)
 {
     struct signed_request request = signed_request_of(http);
@@ -44,7 +50,8 @@ enum status odata_credential_read(struct http_call *http, struct caller *caller,
         return reason_set(err, REASON_NO_AUTHENTICATION_INFORMATION,
             "the request has no credential: neither the header Authorization nor a signature in its query");
     case PRESENTED_BEARER:
-        return credential_refuse(err);
+        caller->presented.text = read.text;
+        return read_bearer(caller, request.account, err);
     case PRESENTED_CREDENTIAL:
         break;
     }

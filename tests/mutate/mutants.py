@@ -246,4 +246,7 @@ MUTANTS = [
 
     ("G44", [("store/session/catalogue_load.c", "head->origin == known->origin && head->epoch == known->epoch && ", "")],
      "test_store", "shared_catalogue", ["another_history_is_read_whole"]),
+
+    ("G46", [("api/jwt/web_keys.c", "if (!key || key->algorithm != expected)", "if (!key)")],
+     "unit_api", "web_token", ["a_public_key_is_never_a_secret"]),
 ]

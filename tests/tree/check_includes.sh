@@ -77,6 +77,7 @@ check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
 check_library libmicrohttpd http 'microhttpd'
 check_library GnuTLS http 'gnutls/'
 check_library jansson api 'jansson'
+check_library libjwt api 'jwt\.h'
 check_library libxml2 odata 'libxml/'
 check_library hiredis queue '(hiredis|hiredis/)'
 exit "$wrong"
