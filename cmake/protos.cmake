@@ -15,6 +15,10 @@ set(proto_sources "")
 set(proto_inputs "")
 
 file(GLOB_RECURSE own_protos CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/api ${CMAKE_SOURCE_DIR}/api/*.proto)
+# Those in api/private are of protocols of others: no part of the API, so reflection does not show them.
+set(private_protos ${own_protos})
+list(FILTER private_protos INCLUDE REGEX "^private/")
+list(FILTER own_protos EXCLUDE REGEX "^private/")
 foreach(proto IN LISTS own_protos)
     list(APPEND proto_names ${proto})
     list(APPEND proto_inputs ${CMAKE_SOURCE_DIR}/api/${proto})
@@ -26,6 +30,12 @@ endforeach()
 foreach(proto IN ITEMS health/v1/health reflection/v1/reflection reflection/v1alpha/reflection)
     list(APPEND proto_names grpc/${proto}.proto)
     list(APPEND proto_inputs ${GRPC_PROTO_DIR}/grpc/${proto}.proto)
+endforeach()
+set(public_names ${proto_names})
+set(public_inputs ${proto_inputs})
+foreach(proto IN LISTS private_protos)
+    list(APPEND proto_names ${proto})
+    list(APPEND proto_inputs ${CMAKE_SOURCE_DIR}/api/${proto})
 endforeach()
 
 foreach(name input IN ZIP_LISTS proto_names proto_inputs)
@@ -52,13 +62,13 @@ add_custom_command(
 function(embed_descriptors name depends)
     add_custom_command(
         OUTPUT ${proto_out}/${name}.c ${proto_out}/${name}.h
-        COMMAND ${PROTOC} ${ARGN} --include_imports --descriptor_set_out=${proto_out}/${name}.pb ${proto_names}
+        COMMAND ${PROTOC} ${ARGN} --include_imports --descriptor_set_out=${proto_out}/${name}.pb ${public_names}
         COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DIN=${proto_out}/${name}.pb -DOUT=${proto_out}/${name}
             -P ${CMAKE_SOURCE_DIR}/cmake/embed_binary.cmake
         DEPENDS ${depends} ${CMAKE_SOURCE_DIR}/cmake/embed_binary.cmake
         VERBATIM)
 endfunction()
-embed_descriptors(public_descriptors "${proto_inputs}"
+embed_descriptors(public_descriptors "${public_inputs}"
     -I${CMAKE_SOURCE_DIR}/api -I${GRPC_PROTO_DIR} -I${GOOGLE_PROTO_DIR})
 embed_descriptors(derived_descriptors "${proto_copies}" -I${proto_derived})
 

@@ -41,6 +41,7 @@ enum {
     BATCH_BYTES = 8 * 1024 * 1024, /* the bound of the properties that one batch may read */
     MAX_QUEUED_MESSAGES = 100000,  /* the bound of a stream's length */
     MS_PER_SECOND = 1000,
+    US_PER_MS = 1000,
     PROBE_CONNECTIONS = 256, /* the bound of connections to the probes' own address */
     ADDRESS_BYTES = 300,
 };
@@ -296,6 +297,7 @@ static void stop(struct server *server)
     if (server->service.store)
         store_close(server->service.store);
     publisher_stop(server->publisher);
+    tracing_stop(&server->service.tracing);
     remembered_free(server->remembered);
     counters_free(server->service.calls);
     counters_free(server->service.http_requests);
@@ -354,6 +356,9 @@ static enum status start(struct server *server, const struct service_config *con
     sampler_init(&server->service.sampler);
     advisor_init(&server->service.advisor);
     server->service.rates = rates_new(&config->rates);
+    server->service.slow_call_us = config->slow_call_ms * US_PER_MS;
+    TRY(tracing_start(&server->service.tracing, trace_settings_endpoint(&config->trace),
+        config->traces_per_million, config->listen, err));
     server->remembered = remembered_new();
     TRY(start_publisher(server, config, err));
     start_store(server, config);

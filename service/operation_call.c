@@ -23,6 +23,7 @@
 #include "domain/reason.h"
 #include "service/call.h"
 #include "service/sampling/sampling.h"
+#include "service/tracing/slow_calls.h"
 
 struct operation_call {
     struct rpc_call *call;
@@ -32,7 +33,8 @@ struct operation_call {
     struct str message; /* the request; valid until the call is answered */
     bool has_message;
     struct memory_hold memory;
-    struct recheck_call recheck; /* the call continues in `resume` */
+    struct recheck_call recheck;    /* the call continues in `resume` */
+    const struct call_trace *trace; /* NULL: the call is not traced */
 };
 
 static void resume(struct recheck_call *waiting);
@@ -61,9 +63,35 @@ static void record_call(struct operation_call *state, const struct error *err)
         audit_log_note(&service->audit_log, service->store, state->operation.audit, err);
 }
 
+/* Whether the log may have a line about the call. */
+static bool is_noted(const struct operation_call *state)
+{
+    int64_t slow_us = state->ctx.service->slow_call_us;
+
+    return log_wants(LOG_DEBUG) ||
+           (slow_us > 0 && clock_monotonic_us() - rpc_call_begun_us(state->call) >= slow_us);
+}
+
+/* Before the reply leaves, with which the call's memory goes. err: NULL if the call ends with OK. */
+static void note_end(const struct operation_call *state, const struct error *err)
+{
+    const struct service *service = state->ctx.service;
+    const struct call_end end = { .call = state->call,
+        .path = state->method->path,
+        .account = state->ctx.account,
+        .operation = state->has_message ? &state->operation : NULL,
+        .failure = err ? codec_error_reason(err) : NULL };
+
+    if (is_noted(state))
+        slow_calls_note(&end, service->slow_call_us);
+    if (state->trace)
+        tracing_end_call(&service->tracing, state->trace, &end);
+}
+
 static void refuse_call(struct operation_call *state, const struct error *err)
 {
     record_call(state, err);
+    note_end(state, err);
     call_fail(state->call, err, state->ctx.arena);
 }
 
@@ -90,6 +118,8 @@ static void begin_operation(struct rpc_call *call)
     buf_init(&state->ctx.reply, state->ctx.arena);
     atomic_init(&state->operation.cancelled, false);
     state->recheck.resume = resume;
+    if (state->ctx.service->tracing.exporter)
+        state->trace = tracing_begin_call(&state->ctx.service->tracing, call);
     rpc_call_set_state(call, state);
     admit(state);
 }
@@ -116,8 +146,7 @@ static enum status hold_answer(struct operation_call *state, struct error *err)
 /* Send ctx.reply. */
 static void send_reply(struct operation_call *state)
 {
-    log_event(LOG_DEBUG, "call", log_text("method", state->method->path), log_text("status", "OK"),
-        log_number("duration_us", clock_monotonic_us() - rpc_call_begun_us(state->call)));
+    note_end(state, NULL);
     rpc_call_reply(state->call, buf_str(&state->ctx.reply));
 }
 
@@ -130,6 +159,7 @@ static void reply(struct operation_call *state)
     if (operation->status != STATUS_OK) {
         assert(operation->error);
         record_call(state, operation->error);
+        note_end(state, operation->error);
         call_fail_with(state->call, operation->error, operation_conflict(operation), state->ctx.arena);
         return;
     }
@@ -137,6 +167,7 @@ static void reply(struct operation_call *state)
         record_call(state, NULL);
     if (state->method->encode(&state->ctx, operation, bytes, &err) != STATUS_OK ||
         hold_answer(state, &err) != STATUS_OK) {
+        note_end(state, &err);
         call_fail(state->call, &err, state->ctx.arena);
         return;
     }
@@ -162,6 +193,7 @@ static enum status decode(struct operation_call *state, struct error *err)
     operation->arena = state->ctx.arena;
     operation->done = done;
     operation->deadline_us = rpc_call_deadline_us(state->call);
+    operation->trace = state->trace ? &state->trace->context : NULL;
     TRY(state->method->decode(&state->ctx, operation, err));
     if (state->ctx.is_answered)
         return hold_memory(state, err);

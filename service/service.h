@@ -18,6 +18,7 @@
 #include "service/probes/health.h"
 #include "service/sampling/advisor.h"
 #include "service/sampling/sampler.h"
+#include "service/tracing/tracing.h"
 #include "store/store.h"
 
 struct server_history;
@@ -53,6 +54,8 @@ struct service {
     struct counters *http_requests;
     struct counters *calls;         /* made by metrics_calls_new; NULL: calls are not counted */
     struct server_history *history; /* of the last hour */
+    struct tracing tracing;
+    int64_t slow_call_us; /* calls that take at least so long are logged; 0: none */
     int64_t memory_limit_bytes;
 };
 

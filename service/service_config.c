@@ -403,7 +403,29 @@ static const struct config_setting settings[] = { {
         .unit = "s",
         .help = "how long open calls may go on after SIGTERM",
     },
-    LOG_SETTINGS(struct service_config), FAILPOINT_SETTINGS(struct service_config) };
+    {
+        .name = "TAVOLA_SLOW_CALL_MS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, slow_call_ms),
+        .fallback = "1000",
+        .min = 0,
+        .max = 3600000,
+        .unit = "ms",
+        .help = "calls that take at least so long are logged (event=slow_call) with where their time went; "
+                "0: none; after SIGUSR1 every call is logged so (event=call)",
+    },
+    {
+        .name = "TAVOLA_TRACES_PER_MILLION",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, traces_per_million),
+        .fallback = "0",
+        .min = 0,
+        .max = 1000000,
+        .help = "with a collector: of a million calls without a trace of their own, how many begin one; a "
+                "caller's own trace (traceparent) is followed as its flag says",
+    },
+    TRACE_SETTINGS(struct service_config), LOG_SETTINGS(struct service_config),
+    FAILPOINT_SETTINGS(struct service_config) };
 /* clang-format on */
 
 const struct config_program service_program = {

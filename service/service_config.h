@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/failpoint.h"
 #include "base/log_settings.h"
+#include "base/trace_settings.h"
 #include "queue/redis_url.h"
 #include "service/admission/rates.h"
 
@@ -50,6 +51,9 @@ struct service_config {
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */
     int64_t drain_seconds;
+    int64_t slow_call_ms; /* 0: no call is slow */
+    int64_t traces_per_million;
+    struct trace_settings trace;
     struct log_settings log;
     FAILPOINT_FIELDS
 };

@@ -40,8 +40,9 @@ struct stream {
     struct recheck_call recheck; /* UNKNOWN: the call continues in `resume` */
 
     struct memory_hold memory;
-    struct arena requests; /* used by the current request, if the client sends several */
-    struct arena arena;    /* used by the current operation */
+    const struct call_trace *trace; /* NULL: the call is not traced */
+    struct arena requests;          /* used by the current request, if the client sends several */
+    struct arena arena;             /* used by the current operation */
     struct operation operation;
 };
 
@@ -73,14 +74,27 @@ static void resume_call(struct recheck_call *waiting);
 
 /* ---- the functions up to "events" are called with the lock held ---- */
 
+/* failure: the error's reason; NULL: the call ends with OK. */
+static void end_trace(const struct stream *stream, const char *failure)
+{
+    const struct call_end end = {
+        .call = stream->call, .path = stream->method->path, .account = stream->ctx.account, .failure = failure
+    };
+
+    if (stream->trace)
+        tracing_end_call(&stream->ctx.service->tracing, stream->trace, &end);
+}
+
 static void finish_call(struct stream *stream, enum status status)
 {
+    end_trace(stream, status == STATUS_OK ? NULL : status_name(status));
     stream->state = STREAM_FINISHED;
     rpc_call_finish(stream->call, codec_error_status_code(status), STR_EMPTY, STR_EMPTY);
 }
 
 static void fail_call(struct stream *stream, const struct error *err)
 {
+    end_trace(stream, codec_error_reason(err));
     stream->state = STREAM_FINISHED;
     call_fail(stream->call, err, rpc_call_arena(stream->call));
 }
@@ -148,6 +162,7 @@ static enum status fill_operation(struct stream *stream, enum stream_step *step,
         .arena = &stream->arena,
         .deadline_us = rpc_call_deadline_us(stream->call),
         .done = on_done,
+        .trace = stream->trace ? &stream->trace->context : NULL,
     };
     *step = STREAM_RUN;
     TRY(stream->method->stream->fill_operation(&stream->ctx, &stream->operation, step, err));
@@ -248,6 +263,8 @@ static void on_begin(struct rpc_call *call)
     pthread_mutex_init(&stream->lock, NULL);
     arena_init(&stream->requests);
     arena_init(&stream->arena);
+    if (stream->ctx.service->tracing.exporter)
+        stream->trace = tracing_begin_call(&stream->ctx.service->tracing, call);
     rpc_call_set_state(call, stream);
     count_call(stream, 1);
     pthread_mutex_lock(&stream->lock);

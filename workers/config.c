@@ -152,7 +152,7 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
         .accepts = config_is_address,
         .allowed = CONFIG_ADDRESS_ALLOWED,
         .help = "an address that answers GET /live and /ready over HTTP, for probes" },
-    LOG_SETTINGS(struct worker_config),
+    TRACE_SETTINGS(struct worker_config), LOG_SETTINGS(struct worker_config),
     FAILPOINT_SETTINGS(struct worker_config) };
 
 const struct config_program worker_program = {

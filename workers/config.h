@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/failpoint.h"
 #include "base/log_settings.h"
+#include "base/trace_settings.h"
 #include "queue/redis_url.h"
 
 struct worker_config {
@@ -30,6 +31,7 @@ struct worker_config {
     int64_t usage_interval_s;
     int64_t request_retention_s;
     int64_t change_retention_s;
+    struct trace_settings trace;
     struct log_settings log;
     FAILPOINT_FIELDS
 };

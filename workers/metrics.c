@@ -117,5 +117,6 @@ void metrics_collect_worker(void *context, struct buf *out)
     write_gauge(out, "tavola_database_available", "1 while PostgreSQL answers.",
         atomic_load(&shared->store_available));
     collect_queues(out, &shared->queues);
+    exporter_collect(shared->tracing.exporter, out);
     told_gauges_collect(&shared->gauges, out);
 }

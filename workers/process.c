@@ -58,8 +58,11 @@ static enum status start_thread(
 
 static enum status start_threads(struct process *process, struct error *err)
 {
-    int consumers = (int)process->shared.config->threads;
+    const struct worker_config *config = process->shared.config;
+    int consumers = (int)config->threads;
 
+    TRY(worker_tracing_start(
+        &process->shared.tracing, trace_settings_endpoint(&config->trace), config->name, err));
     TRY(start_thread(process, "relay", 0, relay_thread, err));
     TRY(start_thread(process, "builder", 0, builder_thread, err));
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
@@ -114,6 +117,7 @@ static void free_process(struct process *process)
     for (size_t i = 0; i < process->count; i++)
         worker_ctx_cleanup(&process->threads[i].ctx);
     free(process->threads);
+    worker_tracing_stop(&process->shared.tracing);
     worker_shared_cleanup(&process->shared);
 }
 

@@ -25,6 +25,7 @@
 #include "workers/metrics.h"
 #include "workers/outage.h"
 #include "workers/queues.h"
+#include "workers/traces.h"
 
 enum { WORKER_MAX_THREADS = 64 };
 
@@ -46,6 +47,7 @@ struct worker_shared {
     struct shared_catalogue *catalogue;
     struct queues queues;
     struct told_gauges gauges;
+    struct worker_tracing tracing;
 };
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);

@@ -10,6 +10,7 @@
 
 #include "domain/intents/intent_id.h"
 #include "domain/keys/entity_key.h"
+#include "domain/tracing/trace_context.h"
 
 enum intent_kind {
     INTENT_RECONCILE = 1, /* make every index of the table agree with this source key */
@@ -23,7 +24,8 @@ struct intent {
     int16_t kind;
     int64_t table_id;
     struct entity_key key;
-    int64_t version; /* of the write; for operators that read the table */
+    int64_t version;                   /* of the write; for operators that read the table */
+    const struct trace_context *trace; /* of the write, while it commits; NULL: it is not traced */
 };
 
 #endif

@@ -35,6 +35,7 @@
 #include "domain/operations/usage_operations.h"
 
 struct operation_times;
+struct trace_context;
 
 struct operation {
     enum operation_kind kind;
@@ -46,6 +47,7 @@ struct operation {
     struct str wait_for_transaction; /* reads: id of a transaction that must have ended before; empty: none */
     int64_t deadline_us;             /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;
+    const struct trace_context *trace; /* that its intents carry on; NULL: the call is not traced */
     struct audit_record
         *audit; /* to be committed with what the operation changes; NULL: it is not administrative */
 

@@ -42,7 +42,8 @@ struct plan_row {
     struct row_state now;     /* after the operations planned so far */
     int64_t judged;           /* the version of `now` that needs_intent is about; 0: of none */
     bool needs_intent;
-    struct unique_owners *owners; /* of the batch, if the table has a unique index; else NULL */
+    struct unique_owners *owners;      /* of the batch, if the table has a unique index; else NULL */
+    const struct trace_context *trace; /* of a write on the row; NULL: none is traced */
     struct strong_state *
         state; /* of the key, if an index with manifests comes with its writes; else NULL: strong_entries.h */
 };

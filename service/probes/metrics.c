@@ -300,4 +300,5 @@ void metrics_collect(void *context, struct buf *out)
     collect_feeds(sources->service, out);
     sampler_collect(&sources->service->sampler, out);
     collect_publisher(sources->publisher, out);
+    exporter_collect(sources->service->tracing.exporter, out);
 }

@@ -135,6 +135,7 @@ void pg_array_bool(struct pg_array *array, bool value);
 void pg_array_int2(struct pg_array *array, int16_t value);
 void pg_array_int8(struct pg_array *array, int64_t value);
 void pg_array_bytes(struct pg_array *array, struct str bytes);
+void pg_array_null(struct pg_array *array);
 void pg_array_intent_id(struct pg_array *array, struct intent_id id);
 void pg_add_array(struct pg_params *params, struct pg_array *array);
 

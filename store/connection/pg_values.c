@@ -114,6 +114,12 @@ void pg_array_bytes(struct pg_array *array, struct str bytes)
     array->count++;
 }
 
+void pg_array_null(struct pg_array *array)
+{
+    put_int4(buf_extend(&array->buf, 4), -1);
+    array->count++;
+}
+
 void pg_array_bool(struct pg_array *array, bool value)
 {
     pg_array_bytes(array, str_of_bytes(value ? "\1" : "\0", 1));

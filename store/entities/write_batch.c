@@ -252,10 +252,37 @@ static size_t make_intents(struct session *session, const struct write_set *set,
             .kind = INTENT_RECONCILE,
             .table_id = row->table->table_id,
             .key = row->key,
-            .version = row->now.version };
+            .version = row->now.version,
+            .trace = row->trace };
         count++;
     }
     return count;
+}
+
+static bool any_is_traced(const struct intent *intents, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (intents[i].trace)
+            return true;
+    return false;
+}
+
+static void add_traces(
+    struct session *session, const struct intent *intents, size_t count, struct pg_params *params)
+{
+    struct pg_array traces;
+    char stored[TRACE_STORED_BYTES];
+
+    pg_array_init(&traces, &session->arena, PG_BYTEA);
+    for (size_t i = 0; i < count; i++) {
+        if (!intents[i].trace) {
+            pg_array_null(&traces);
+            continue;
+        }
+        trace_context_store(intents[i].trace, stored);
+        pg_array_bytes(&traces, str_of_bytes(stored, sizeof(stored)));
+    }
+    pg_add_array(params, &traces);
 }
 
 enum status write_batch_send_intents(
@@ -280,7 +307,10 @@ enum status write_batch_send_intents(
     pg_add_array(&params, &ids);
     pg_add_array(&params, &kinds);
     pg_add_array(&params, &versions);
-    return pg_send(&session->pg, &sql_intent_insert, &params, err);
+    if (!any_is_traced(intents, count))
+        return pg_send(&session->pg, &sql_intent_insert, &params, err);
+    add_traces(session, intents, count, &params);
+    return pg_send(&session->pg, &sql_intent_insert_traced, &params, err);
 }
 
 enum status write_batch_send_changes(struct session *session, const struct write_set *set,

@@ -74,6 +74,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
                 .row = { .table = table,
                     .bucket = entity_key_bucket(table->table_id, write->key.partition),
                     .key = write->key,
+                    .trace = operation->trace,
                     .reads_properties = reads_properties(table, write) },
                 .slot = &planned->rows[i],
                 .write = write,
@@ -118,6 +119,7 @@ static void unite(struct write_set *set, const struct reference *references, siz
 
         if (last && row_compare(last, &reference->row) == 0) {
             last->reads_properties = last->reads_properties || reference->row.reads_properties;
+            last->trace = last->trace ? last->trace : reference->row.trace;
             set->is_blind = false;
         } else {
             last = &set->rows[set->row_count++];

@@ -25,6 +25,7 @@
 #include "store/entities/owner_rows.h"
 #include "store/indexes/source_keys.h"
 #include "store/indexes/stored_entries.h"
+#include "store/indexes/taken_traces.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
@@ -45,6 +46,8 @@ struct reconcile {
     bool is_too_large; /* nothing was done: these sources are too large for one transaction */
     int64_t intents_removed;
     struct reconcile_counts counts; /* of the present attempt */
+    struct taken_traces *traces;    /* NULL: they are not wanted */
+    size_t first_trace;             /* of this transaction */
 };
 
 /* ---- flights 1 and 2 ---- */
@@ -98,6 +101,22 @@ static bool fill_sources(struct source_keys *keys, const PGresult *result)
     return is_whole;
 }
 
+/* The traces cost a column more. */
+static enum status send_taking(struct session *session, const struct reconcile *work, struct error *err)
+{
+    if (work->traces)
+        return source_keys_send_intents(session, &work->keys, &sql_intent_take_traced, err);
+    return source_keys_send_intents(session, &work->keys, &sql_intent_take, err);
+}
+
+static void take_traces(struct reconcile *work, const PGresult *intents)
+{
+    if (!work->traces)
+        return;
+    work->traces->count = work->first_trace;
+    taken_traces_add(work->traces, intents);
+}
+
 /* The caller clears *sources, from which the keys borrow. */
 static enum status read_all(struct session *session, struct reconcile *work, PGresult **dead_letters,
     PGresult **sources, struct error *err)
@@ -107,7 +126,7 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     TRY(source_keys_begin(session, &work->keys, err));
     if (!work->suspects)
         TRY(source_keys_check(&work->keys, err));
-    TRY(source_keys_send_intents(session, &work->keys, &sql_intent_take, err));
+    TRY(send_taking(session, work, err));
     TRY(send_reads(session, &work->keys, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &intents, err));
@@ -116,6 +135,7 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     TRY(pg_end(&session->pg, err));
     source_keys_mark_open(&work->keys, intents);
     work->intents_removed = PQntuples(intents);
+    take_traces(work, intents);
     work->is_too_large = !fill_sources(&work->keys, *sources);
     return STATUS_OK;
 }
@@ -413,6 +433,8 @@ static enum status reconcile(struct session *session, void *context, struct erro
     if (work->suspects)
         TRY(stored_entries_read(session, &work->keys, work->suspects, work->count, err));
     plan(session, work);
+    if (work->traces)
+        taken_traces_fill(work->traces, work->first_trace, &work->keys);
     if (work->counts.keys == 0) {
         pg_recover(&session->pg); /* rolls back: the message was a repeated or late one */
         return STATUS_OK;
@@ -501,10 +523,13 @@ static enum status reconcile_in_parts(
 {
     struct reconcile work = *whole, rest = *whole;
 
+    work.first_trace = work.traces ? work.traces->count : 0;
     TRY(reconcile_at_once(store, &work, err));
     add_counts(counts, &work.counts);
     if (!work.is_too_large)
         return STATUS_OK;
+    if (work.traces)
+        work.traces->count = work.first_trace;
     work = *whole;
     work.count = whole->count / 2;
     rest.intents += work.count;
@@ -517,7 +542,9 @@ static enum status reconcile_in_parts(
 enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
     struct reconcile_counts *counts, struct error *err)
 {
-    const struct reconcile work = { .intents = intents, .count = count, .force = force };
+    const struct reconcile work = {
+        .intents = intents, .count = count, .force = force, .traces = store->traces
+    };
 
     return reconcile_in_parts(store, &work, counts, err);
 }

@@ -64,14 +64,14 @@ void source_keys_take_states(struct source_keys *keys, const PGresult *states, s
 MUST_USE enum status source_keys_check(const struct source_keys *keys, struct error *err);
 
 /*
- * Send the statement that reads (sql_intent_of_keys) or removes (sql_intent_take) the intents of
- * the locked keys (guard G9).
+ * Send the statement that reads (sql_intent_of_keys) or removes (sql_intent_take, and with their traces
+ * sql_intent_take_traced) the intents of the locked keys (guard G9).
  */
 MUST_USE enum status source_keys_send_intents(
     struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err);
 
-/* The columns of intent_of_keys.sql; intent_take.sql has only the first one. */
-enum open_intent_column { OPEN_INTENT_N, OPEN_INTENT_ID };
+/* Columns of intent_take_traced.sql; intent_of_keys.sql has the first two, intent_take.sql the first one. */
+enum open_intent_column { OPEN_INTENT_N, OPEN_INTENT_ID, OPEN_INTENT_TRACE };
 
 /* Set is_open of the keys that the result names, which has a row for each intent. */
 void source_keys_mark_open(struct source_keys *keys, const PGresult *intents);

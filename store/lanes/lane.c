@@ -10,6 +10,7 @@
 #include "base/condition.h"
 #include "domain/reason.h"
 #include "store/lanes/fair_queue.h"
+#include "store/session/operation_times.h"
 
 enum {
     /*
@@ -372,6 +373,7 @@ static void run_batch(struct lane_thread *thread, struct operation *batch)
     const struct lane_options *options = &thread->lane->options;
     int64_t begun_us = clock_monotonic_us();
 
+    operation_times_set_begun(batch, begun_us);
     options->run(&thread->session, batch, options->context);
     charge_time(thread->lane, batch, begun_us);
 }
@@ -473,10 +475,11 @@ static void run_lent(struct lane_thread *thread, struct operation *batch)
 {
     const struct lane_steps *steps = thread->lane->options.steps;
     struct operation *decided = NULL;
-    int64_t until_us = clock_monotonic_us() + MAX_WAIT_US;
+    int64_t now_us = clock_monotonic_us(), until_us = now_us + MAX_WAIT_US;
     void *begun;
 
     batch = drop_all_late(thread->lane, batch);
+    operation_times_set_begun(batch, now_us);
     begun = batch ? steps->begin(&thread->session, batch) : NULL;
     while (begun && pg_wait(&thread->session.pg, until_us - clock_monotonic_us())) {
         if (!steps->finish(&thread->session, begun, &batch, &decided))

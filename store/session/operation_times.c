@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 struct operation_times {
-    int64_t arrived_us, fresh_us;
+    int64_t arrived_us, begun_us, fresh_us;
     enum operation_detour detour;
 };
 
@@ -40,6 +40,18 @@ int64_t operation_times_latest_us(const struct operation *batch)
         latest_us = arrived_us > latest_us ? arrived_us : latest_us;
     }
     return latest_us;
+}
+
+void operation_times_set_begun(struct operation *batch, int64_t now_us)
+{
+    for (; batch; batch = batch->next)
+        if (batch->times)
+            batch->times->begun_us = now_us;
+}
+
+int64_t operation_times_begun_us(const struct operation *operation)
+{
+    return operation->times ? operation->times->begun_us : 0;
 }
 
 void operation_times_set_fresh(struct operation *operation, int64_t fresh_us)

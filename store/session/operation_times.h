@@ -19,6 +19,12 @@ int64_t operation_times_arrived_us(const struct operation *operation);
 /* When the last operation of a list arrived; 0: not known for one of them. */
 int64_t operation_times_latest_us(const struct operation *batch);
 
+/* The last run of these operations begins now_us, by clock_monotonic_us; for those that arrived. */
+void operation_times_set_begun(struct operation *batch, int64_t now_us);
+
+/* When the operation's last run began; 0: it has not run. */
+int64_t operation_times_begun_us(const struct operation *operation);
+
 /*
  * Record that the freshness which the look-up requires was reached at `fresh_us`, by
  * clock_monotonic_us.

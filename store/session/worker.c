@@ -48,6 +48,11 @@ void worker_share_catalogue(struct worker *store, struct shared_catalogue *catal
     store->session.shared_catalogue = catalogue;
 }
 
+void worker_collect_traces(struct worker *store, struct taken_traces *traces)
+{
+    store->traces = traces;
+}
+
 static enum status look_at_history(struct session *session, void *context, struct error *err)
 {
     (void)context;

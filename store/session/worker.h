@@ -60,4 +60,9 @@ int64_t worker_connection(const struct worker *store);
 void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context);
 
+struct taken_traces; /* store/indexes/taken_traces.h */
+
+/* reconcile_keys adds the traces of the intents that it removes to these; borrowed. NULL, as at first: it does not. */
+void worker_collect_traces(struct worker *store, struct taken_traces *traces);
+
 #endif

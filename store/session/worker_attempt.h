@@ -9,7 +9,8 @@
 #include "store/session/session.h"
 #include "store/session/unit_of_work.h"
 
-struct crew; /* store/jobs/crew.h */
+struct crew;         /* store/jobs/crew.h */
+struct taken_traces; /* store/indexes/taken_traces.h */
 
 struct worker {
     struct session session;
@@ -19,6 +20,7 @@ struct worker {
     /* ticks: when an attempt at a step began that counts as failed if it does not end; 0: none */
     int64_t step_began;
     struct commit_observer observer; /* its function may be NULL */
+    struct taken_traces *traces;     /* NULL: they are not wanted */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "store/indexes/reconcile.h"
 #include "store/transactions/transaction_work.h"
 #include "tests/sim/database.h"
+#include "workers/worker.h"
 
 /* ---- reconcile ---- */
 
@@ -132,6 +133,18 @@ static enum status reconcile_key(int key, struct arena *arena, struct error *err
         return error_set(err, STATUS_INTERNAL, "this key fails");
     }
     return commit_key(key, &read, arena, err);
+}
+
+/* Nothing is traced. */
+struct taken_traces *traces_begin(struct worker_ctx *ctx)
+{
+    (void)ctx;
+    return NULL;
+}
+
+void traces_end(struct worker_ctx *ctx, const struct taken_traces *taken, size_t keys, int64_t begun_ticks)
+{
+    (void)ctx, (void)taken, (void)keys, (void)begun_ticks;
 }
 
 /* One key after another: a batch shares one transaction, so a worker that dies in it has done nothing. */

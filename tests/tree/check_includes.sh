@@ -20,7 +20,7 @@ allowed_for() { # FOLDER
     case $1 in
     base) echo 'base' ;;
     domain) echo 'base|domain' ;;
-    api) echo 'base|domain|api|google|grpc|tavola|proto' ;; # generated messages are its own
+    api) echo 'base|domain|api|google|grpc|tavola|private|proto' ;; # generated messages are its own
     odata) echo 'base|domain|api|odata' ;;
     store) echo 'base|domain|store' ;;
     queue) echo 'base|domain|queue' ;;
@@ -76,6 +76,7 @@ check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/
 check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
 check_library libmicrohttpd http 'microhttpd'
 check_library GnuTLS http 'gnutls/'
+check_library libcurl http 'curl/'
 check_library jansson api 'jansson'
 check_library libjwt api 'jwt\.h'
 check_library libxml2 odata 'libxml/'

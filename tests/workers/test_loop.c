@@ -10,7 +10,6 @@
 
 #include "domain/intents/delivery.h"
 #include "domain/limits.h"
-#include "store/job_work.h"
 #include "store/background/sweep.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
@@ -19,6 +18,7 @@
 #include "store/intents/lease_work.h"
 #include "store/intents/queue_work.h"
 #include "store/intents/scan_reach.h"
+#include "store/job_work.h"
 #include "store/transactions/transaction_work.h"
 #include "tests/support/redis_server.h"
 #include "workers/lease_renewal.h"
@@ -67,6 +67,11 @@ enum status worker_open(const char *postgres, const char *worker, struct worker 
 void worker_remember(struct worker *store, struct remembered *remembered)
 {
     (void)store, (void)remembered;
+}
+
+void worker_collect_traces(struct worker *store, struct taken_traces *traces)
+{
+    (void)store, (void)traces;
 }
 
 enum status worker_look_at_history(struct worker *store, struct error *err)

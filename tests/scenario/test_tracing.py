@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces from a call to its index entries, as a collector gets them, and the log of slow calls."""
+
+import os
+import time
+import unittest
+
+from tavola_test import client, http_client, log_lines, metrics
+from tavola_test.client import ImportEntitiesRequest, entity
+from tavola_test.collector import Collector
+from tavola_test.stack import Stack, wait_ready
+from tavola_test.waiting import wait_for
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+SPAN = "b7ad6b7169203331"
+SECRETS = ("Sup3rPartition", "Sup3rRow", "Sup3rValue")
+
+
+def traceparent(trace=TRACE, flags="01"):
+    return f"00-{trace}-{SPAN}-{flags}"
+
+
+def upsert(caller, table, metadata, city="Sup3rValue", row="Sup3rRow", **fields):
+    """The call with metadata of its own."""
+    path = "/tavola.v1.EntityService/InsertOrReplaceEntity"
+    request = client.types.message("tavola.v1.InsertOrReplaceEntityRequest")(
+        table=table, entity=entity("Sup3rPartition", row, City=city), **fields)
+    return caller.channel.unary_unary(path)(request.SerializeToString(), metadata=metadata, timeout=20)
+
+
+class TracingCase(unittest.TestCase):
+    """A stack per class, with a table."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = Stack()
+        cls.addClassCleanup(cls.made.close)
+        cls.metrics = os.path.join(cls.made.folder, "metrics")
+
+    def setUp(self):
+        self.collector = Collector()
+        self.addCleanup(self.collector.close)
+
+    def start(self, **settings):
+        settings = {"TAVOLA_OTLP_ENDPOINT": self.collector.endpoint, **settings}
+        self.made.start_server(TAVOLA_METRICS_LISTEN="unix:" + self.metrics, **settings)
+        self.addCleanup(self.made.server.kill)
+        self.caller = self.made.connect()
+        self.addCleanup(self.caller.channel.close)
+        if not [table for table in self.caller.list_tables().tables if table.name == "people"]:
+            self.caller.create_table(name="people")
+
+    def wait_for_spans(self, trace, names):
+        wait_for(f"spans {names}", lambda: set(names) <= {span.name for span in self.collector.spans(trace)})
+        return {span.name: span for span in self.collector.spans(trace)}
+
+    def count(self, outcome):
+        text = metrics.get(self.metrics)[2]
+        line = next(line for line in text.splitlines() if line.startswith(f'tavola_spans_total{{outcome="{outcome}"}}'))
+        return float(line.split()[-1])
+
+
+class FromACallToItsIndexEntry(TracingCase):
+    """One server, one worker and one collector for all tests: each has a trace of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.collector = Collector()
+        cls.addClassCleanup(cls.collector.close)
+        cls.made.start_server(TAVOLA_OTLP_ENDPOINT=cls.collector.endpoint, TAVOLA_HTTP_LISTEN="127.0.0.1:0")
+        cls.made.start_worker(TAVOLA_OTLP_ENDPOINT="", OTEL_EXPORTER_OTLP_ENDPOINT=cls.collector.endpoint + "/")
+        cls.caller = cls.made.connect()
+        cls.addClassCleanup(cls.caller.channel.close)
+        cls.caller.create_table(name="people")
+        cls.caller.create_index(index={
+            "name": "byCity", "table": "people", "shape": 1, "place": 2, "partition_key": [{"property": "City"}]
+        })
+        wait_ready(cls.caller, "byCity")
+
+    def setUp(self):
+        """Nothing is started."""
+
+    CALL = "tavola.v1.EntityService/InsertOrReplaceEntity"
+
+    def check_chain(self, spans):
+        call, queue, reconcile, entry = (spans[name] for name in (self.CALL, "queue", "reconcile", "index entry"))
+        self.assertEqual([span.parent for span in (call, queue, reconcile, entry)], [SPAN, call.id, queue.id, reconcile.id])
+        self.assertEqual(len({span.id for span in (call, queue, reconcile, entry)}), 4)
+        self.assertEqual([span.kind for span in (call, queue, reconcile, entry)], [2, 5, 1, 1])
+        self.assertEqual([span.program for span in (call, queue, entry)], ["tavolad", "tavola-worker", "tavola-worker"])
+        self.assertEqual(call.attributes["tavola.table"], "people")
+        self.assertLess(call.attributes["tavola.queue_us"] + call.attributes["tavola.database_us"], 60e6)
+        self.assertEqual(entry.attributes, {"tavola.index": "byCity", "tavola.written": 1, "tavola.deleted": 0})
+        now = time.time_ns()
+        for span in (call, queue, reconcile, entry):
+            self.assertTrue(now - 120e9 < span.begun <= span.ended < now + 60e9, (span, now))
+            self.assertIsNone(span.failure)
+        self.assertLessEqual(call.begun, queue.ended)
+        self.assertLessEqual(queue.ended, reconcile.ended)
+
+    def test_each_span_is_the_child_of_the_one_before(self):
+        upsert(self.caller, "people", [("traceparent", traceparent())], row="Sup3rRowOfChain")
+        self.check_chain(self.wait_for_spans(TRACE, [self.CALL, "queue", "reconcile", "index entry"]))
+        for body in self.collector.bodies:
+            for secret in SECRETS:
+                self.assertNotIn(secret.encode(), body)
+
+    def test_over_http(self):
+
+        caller = http_client.Caller(http_client.address_of(self.made))
+        self.addCleanup(caller.close)
+        message = {"table": "people", "entity": {
+            "partitionKey": "Sup3rPartition", "rowKey": "http", "properties": {"City": {"stringValue": "Http"}}}}
+        reply = caller.call("EntityService/InsertOrReplaceEntity", message, {"traceparent": traceparent("d" * 32)})
+        self.assertEqual(reply.status, 200, reply.body)
+        self.check_chain(self.wait_for_spans("d" * 32, [self.CALL, "queue", "reconcile", "index entry"]))
+
+    def test_a_caller_that_does_not_sample_and_one_without_a_trace_leave_none(self):
+        before = {span.id for span in self.collector.spans()}
+        upsert(self.caller, "people", [("traceparent", traceparent("1" * 32, flags="00"))])
+        upsert(self.caller, "people", [], row="plain")
+        for bad in ("", "00-zz", traceparent("0" * 32), traceparent() + "-more", "ff" + traceparent()[2:]):
+            upsert(self.caller, "people", [("traceparent", bad)], row="bad")
+        upsert(self.caller, "people", [("traceparent", traceparent("e" * 32))], row="last")
+        self.wait_for_spans("e" * 32, [self.CALL, "index entry"])
+        self.assertEqual({span.trace for span in self.collector.spans() if span.id not in before}, {"e" * 32})
+
+    def test_an_import_and_a_failing_call(self):
+        path = "/tavola.v1.EntityService/ImportEntities"
+        sent = ImportEntitiesRequest(table="people", entities=[entity("p", f"{i}", City="x") for i in range(3)])
+        rpc = self.caller.channel.stream_stream(path)
+        list(rpc(iter([sent.SerializeToString()]), metadata=[("traceparent", traceparent("a" * 32))], timeout=20))
+        spans = self.wait_for_spans("a" * 32, [path[1:], "index entry"])
+        self.assertEqual(spans["queue"].parent, spans[path[1:]].id)
+        with self.assertRaises(Exception):
+            upsert(self.caller, "nowhere", [("traceparent", traceparent("b" * 32))])
+        spans = self.wait_for_spans("b" * 32, [self.CALL])
+        self.assertEqual(spans[self.CALL].failure, "TABLE_NOT_FOUND")
+
+
+class TheBeginningOfATrace(TracingCase):
+    CALL = FromACallToItsIndexEntry.CALL
+
+    def test_calls_without_a_trace_begin_one_by_chance(self):
+        self.start(TAVOLA_TRACES_PER_MILLION="1000000", TAVOLA_OTLP_ENDPOINT="", OTEL_EXPORTER_OTLP_ENDPOINT=self.collector.endpoint)
+        upsert(self.caller, "people", [])
+        wait_for("the span", lambda: [span for span in self.collector.spans() if span.name == self.CALL])
+        span = next(span for span in self.collector.spans() if span.name == self.CALL)
+        self.assertEqual(span.parent, "")
+        self.assertRegex(span.trace, "^[0-9a-f]{32}$")
+
+
+class ACollectorInTrouble(TracingCase):
+    def write(self, count):
+        for number in range(count):
+            upsert(self.caller, "people", [("traceparent", traceparent())], row=f"{number}")
+
+    def test_one_that_refuses_costs_spans_alone(self):
+        self.start()
+        self.collector.answer = 503
+        self.write(3)
+        wait_for("drops", lambda: self.count("dropped") >= 3)
+        self.collector.answer = 200
+        before = self.count("dropped")
+        self.write(2)
+        wait_for("spans", lambda: self.count("sent") >= 2)
+        self.assertEqual(self.count("dropped"), before)
+        self.assertIn(
+            "the collector answers 503",
+            [line["why"] for line in log_lines.of(self.made.server.output(), "export", status="failed")])
+
+    def test_one_that_hangs_delays_neither_calls_nor_the_end(self):
+        self.start()
+        self.collector.hang()
+        for _ in range(3):
+            begun = time.monotonic()
+            self.write(50)
+            self.assertLess(time.monotonic() - begun, 10)
+        begun = time.monotonic()
+        self.assertEqual(self.made.server.stop(), 0)
+        self.assertLess(time.monotonic() - begun, 5, "the last POST is given up after a second")
+
+    def test_one_that_is_away(self):
+        self.start()
+        self.collector.close()
+        self.write(3)
+        wait_for("drops", lambda: self.count("dropped") >= 3)
+
+
+class SlowCalls(TracingCase):
+    def test_a_line_says_where_the_time_went_and_shows_no_key(self):
+        self.start(TAVOLA_SLOW_CALL_MS="200", TAVOLA_OTLP_ENDPOINT="")
+        upsert(self.caller, "people", [])
+        with self.made.locked("entities"):
+            rpc = self.caller.channel.unary_unary("/tavola.v1.EntityService/QueryEntities")
+            request = client.types.message("tavola.v1.QueryEntitiesRequest")(query={
+                "table": "people", "filter": "PartitionKey eq 'Sup3rPartition' and City eq 'Sup3rValue'"})
+            headers = [("traceparent", traceparent()), ("x-request-id", "order-17"), ("x-other", "Sup3rRow")]
+            call = rpc.future(request.SerializeToString(), metadata=headers, timeout=30)
+            begun = time.monotonic()
+            self.made.wait_for_lock_waiter()
+            wait_for("the threshold", lambda: time.monotonic() - begun > 0.3)
+        call.result()
+        [line] = wait_for("the line", lambda: log_lines.of(self.made.server.output(), "slow_call", request_id="order-17"))
+        for found in log_lines.of(self.made.server.output(), "slow_call"):
+            self.assertGreaterEqual(int(found["duration_us"]), 200000)
+        self.assertEqual(
+            {name: line[name] for name in ("level", "method", "status", "table", "access_path", "trace_id", "request_id")},
+            {"level": "warn", "method": "/tavola.v1.EntityService/QueryEntities", "status": "OK", "table": "people",
+             "access_path": "PARTITION_SCAN", "trace_id": TRACE, "request_id": "order-17"})
+        self.assertGreaterEqual(int(line["database_us"]), 200000)
+        self.assertLess(int(line["queue_us"]) + int(line["database_us"]), int(line["duration_us"]) + 1)
+        self.assertEqual(line["rows_examined"], "1")
+        for secret in SECRETS:
+            self.assertNotIn(secret, self.made.server.output())
+
+    def test_debug_shows_every_call_so(self):
+        self.start(TAVOLA_SLOW_CALL_MS="0", TAVOLA_LOG_LEVEL="debug", TAVOLA_OTLP_ENDPOINT="")
+        upsert(self.caller, "people", [("traceparent", traceparent()), ("x-request-id", "a b")])
+        lines = wait_for("the line", lambda: log_lines.of(self.made.server.output(), "call", trace_id=TRACE))
+        self.assertEqual((lines[0]["status"], lines[0]["table"], lines[0]["request_id"]), ("OK", "people", ""))
+        with self.assertRaises(Exception):
+            upsert(self.caller, "nowhere", [("traceparent", traceparent("c" * 32))])
+        wait_for("the failure", lambda: log_lines.of(self.made.server.output(), "call", trace_id="c" * 32, reason="TABLE_NOT_FOUND"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * traces.c - see the header. The clock of the database, which has stamped the intent, and that of
+ * the worker may differ: a queue's span never ends before it begins.
+ */
+#include "workers/traces.h"
+
+#include "base/clock.h"
+#include "domain/ticks.h"
+#include "store/indexes/taken_traces.h"
+#include "workers/worker.h"
+
+enum { URL_BYTES = 512 };
+
+enum status worker_tracing_start(
+    struct worker_tracing *tracing, const char *endpoint, const char *name, struct error *err)
+{
+    char url[URL_BYTES];
+    struct exporter_options options = { .url = url,
+        .content_type = "application/x-protobuf",
+        .name = "spans",
+        .write_body = codec_span_write_request,
+        .context = &tracing->source };
+
+    if (!endpoint)
+        return STATUS_OK;
+    tracing->source = (struct codec_span_source){ "tavola-worker", TAVOLA_VERSION, name };
+    codec_span_url(endpoint, url, sizeof(url));
+    return exporter_start(&options, &tracing->exporter, err);
+}
+
+void worker_tracing_stop(struct worker_tracing *tracing)
+{
+    exporter_stop(tracing->exporter);
+    tracing->exporter = NULL;
+}
+
+struct taken_traces *traces_begin(struct worker_ctx *ctx)
+{
+    struct taken_traces *taken;
+
+    if (!ctx->shared->tracing.exporter)
+        return NULL;
+    taken = ARENA_NEW(&ctx->arena, struct taken_traces);
+    taken->arena = &ctx->arena;
+    worker_collect_traces(ctx->store, taken);
+    return taken;
+}
+
+static void send_span(struct worker_ctx *ctx, const struct span *span)
+{
+    struct buf bytes;
+
+    buf_init(&bytes, &ctx->arena);
+    codec_span_encode(span, &bytes);
+    exporter_add(ctx->shared->tracing.exporter, buf_str(&bytes));
+}
+
+static void send_trace(struct worker_ctx *ctx, const struct taken_trace *trace, struct span reconcile)
+{
+    struct span queue = span_below(&trace->context, "queue", SPAN_CONSUMER, worker_random(ctx));
+    struct span next = span_below(&queue.context, reconcile.name, reconcile.kind, worker_random(ctx));
+
+    queue.begun_ticks = ticks_from_unix_us(trace->intent_us);
+    queue.ended_ticks = reconcile.begun_ticks > queue.begun_ticks ? reconcile.begun_ticks : queue.begun_ticks;
+    send_span(ctx, &queue);
+    next.begun_ticks = reconcile.begun_ticks;
+    next.ended_ticks = reconcile.ended_ticks;
+    span_add_number(&next, "tavola.keys", reconcile.attributes[0].number);
+    send_span(ctx, &next);
+    for (size_t i = 0; i < trace->index_count; i++) {
+        struct span entry = span_below(&next.context, "index entry", SPAN_INTERNAL, worker_random(ctx));
+
+        entry.begun_ticks = reconcile.begun_ticks;
+        entry.ended_ticks = reconcile.ended_ticks;
+        span_add_text(&entry, "tavola.index", trace->indexes[i].name);
+        span_add_number(&entry, "tavola.written", trace->indexes[i].written);
+        span_add_number(&entry, "tavola.deleted", trace->indexes[i].deleted);
+        send_span(ctx, &entry);
+    }
+}
+
+void traces_end(struct worker_ctx *ctx, const struct taken_traces *taken, size_t keys, int64_t begun_ticks)
+{
+    struct span reconcile = { .name = "reconcile", .kind = SPAN_INTERNAL, .begun_ticks = begun_ticks };
+
+    if (!taken)
+        return;
+    reconcile.ended_ticks = clock_ticks();
+    span_add_number(&reconcile, "tavola.keys", (int64_t)keys);
+    for (size_t i = 0; i < taken->count; i++)
+        send_trace(ctx, &taken->items[i], reconcile);
+}
