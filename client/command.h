@@ -57,6 +57,7 @@ extern const struct command_group commands_audit;        /* administrative calls
 extern const struct command_group commands_access;       /* tokens, shared access signatures */
 extern const struct command_group commands_doctor;       /* checks of the configuration */
 extern const struct command_group commands_dev;          /* a private stack on this machine */
+extern const struct command_group commands_shell;        /* many commands, one connection */
 extern const struct command_group commands_help;         /* completion, man page */
 
 /* Print the usage of a command that got wrong arguments. Returns COMMAND_MISUSED. */

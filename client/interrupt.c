@@ -22,29 +22,35 @@ static void *wait_for_signals(void *ignored)
 {
     int number;
 
-    sigwait(&interrupt.signals, &number);
-    atomic_store(&interrupt.came, true);
-    pthread_mutex_lock(&interrupt.lock);
-    if (interrupt.run)
-        interrupt.run(interrupt.context);
-    pthread_mutex_unlock(&interrupt.lock);
-    sigwait(&interrupt.signals, &number);
-    _exit(INTERRUPT_EXIT);
+    for (;;) {
+        sigwait(&interrupt.signals, &number);
+        if (atomic_exchange(&interrupt.came, true))
+            _exit(INTERRUPT_EXIT);
+        pthread_mutex_lock(&interrupt.lock);
+        if (interrupt.run)
+            interrupt.run(interrupt.context);
+        pthread_mutex_unlock(&interrupt.lock);
+    }
     return ignored;
 }
 
 void interrupt_catch(void)
 {
+    static bool is_caught;
     pthread_t thread;
 
+    atomic_store(&interrupt.came, false);
+    if (is_caught)
+        return;
     sigemptyset(&interrupt.signals);
     sigaddset(&interrupt.signals, SIGINT);
     sigaddset(&interrupt.signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &interrupt.signals, NULL);
-    if (pthread_create(&thread, NULL, wait_for_signals, NULL) != 0)
-        pthread_sigmask(SIG_UNBLOCK, &interrupt.signals, NULL);
-    else
+    is_caught = pthread_create(&thread, NULL, wait_for_signals, NULL) == 0;
+    if (is_caught)
         pthread_detach(thread);
+    else
+        pthread_sigmask(SIG_UNBLOCK, &interrupt.signals, NULL);
 }
 
 void interrupt_run(void (*run)(void *context), void *context)

@@ -12,7 +12,7 @@ enum { INTERRUPT_EXIT = 130 };
 
 /*
  * From now on the first Ctrl-C or SIGTERM is only noted; the second one ends the program. Call it once,
- * before other threads are started, as calls_open does.
+ * before other threads are started, as calls_open does. Each further call forgets the signal that was noted.
  */
 void interrupt_catch(void);
 

@@ -48,7 +48,7 @@ check_library() { # NAME FOLDER PATTERN
         [ "$folder" = "$2" ] || printf '%s ' "$folder"
     done)
     # shellcheck disable=SC2086 # a list of folders
-    found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$3" --include='*.[ch]' $folders || :)
+    found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$3" --include='*.[ch]' $folders | grep -v "^$2/" || :)
     [ -n "$found" ] || return 0
     while IFS= read -r line; do
         complain "$line" "$1's headers belong to $2/ alone"
@@ -81,4 +81,6 @@ check_library jansson api 'jansson'
 check_library libjwt api 'jwt\.h'
 check_library libxml2 odata 'libxml/'
 check_library hiredis queue '(hiredis|hiredis/)'
+check_library libedit client/shell '(histedit|editline/)'
+check_library ncurses client/top '(ncurses|curses)'
 exit "$wrong"

@@ -41,6 +41,7 @@ expect_refused service/a.c '<microhttpd.h>'
 expect_refused store/a.c '<hiredis/hiredis.h>'
 expect_refused client/a.c '"tavola/v1/table_service.pb-c.h"'
 expect_refused client/a.c '"rpc/client.h"'
+expect_refused client/a.c '<histedit.h>'
 
 fresh_tree
 printf '#include <stdio.h>\n#include "domain/entities/etag.h"\n#include "rpc/server.h"\n' >"$work/tree/service/a.c"
