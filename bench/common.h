@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FRAME_PREFIX = 5, CALLS_MAX = 8192 /* calls in flight at most */ };
+enum { FRAME_PREFIX = 5, CALLS_MAX = 65536 /* calls in flight at most */ };
 
 /* A message as it travels: a byte 0, four bytes of length (big-endian), the message. */
 struct frame {

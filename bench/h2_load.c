@@ -6,6 +6,11 @@
  *
  *   once            every request once; ends with the last, or with the time
  *   connections=N   calls take turns; one connection otherwise
+ *   rate=N          an open loop: N calls are due per second, and are sent within a millisecond. Latency counts from
+ *                   when a call was due. A call that is due while IN_FLIGHT are under way is left out and counted
+ *                   nowhere
+ *   deadline=MS     the deadline of each call: the server is told, and the call is cancelled when it has passed
+ *   lenient         calls may fail: they are counted, and have no latency
  *
  * All as with bench_load: the file, its order, the line that is printed, and when a call has failed: unless its
  * grpc-status is 0 and its reply has bytes.
@@ -44,7 +49,9 @@ enum {
     WRITE_BYTES = 131072,
     WRITE_FRAME_BYTES = 17000, /* nghttp2 makes none that is longer: 16 kB and what is in front */
     WINDOW_BYTES = 1 << 30,
-    HEADER_COUNT = 6,
+    MAX_HEADERS = 7,
+    TIMEOUT_BYTES = 16,
+    OPEN_LOOP_MS = 1, /* how long the open loop waits for answers before it looks for calls that are due */
 };
 
 struct load;
@@ -61,22 +68,32 @@ struct call {
     struct connection *connection;
     const struct frame *request;
     size_t sent;
+    int32_t stream;
     int64_t begin_ns;
     size_t reply_size; /* with its prefix */
-    bool status_ok;
+    bool status_ok, expired;
+    struct call *newer, *older; /* under way, in the order of their begin */
+    struct call *next_free;     /* open loop */
 };
 
 struct load {
     const char *target, *method;
     size_t in_flight, connection_count;
     double seconds;
-    bool once;
+    bool once, lenient;
+    double rate;     /* calls per second; 0: a closed loop */
+    int deadline_ms; /* 0: none */
 
     struct frame *requests;
     size_t request_count, next;
-    nghttp2_nv headers[HEADER_COUNT];
+    nghttp2_nv headers[MAX_HEADERS];
+    size_t header_count;
+    char timeout[TIMEOUT_BYTES];
     struct connection *connections;
     struct call *calls;
+    struct call *oldest, *newest; /* under way */
+    struct call *free;            /* open loop */
+    uint64_t due;                 /* open loop: calls that have been due so far */
     int epoll;
     int64_t now_ns, end_ns; /* the time when the data that is being handled had arrived */
     size_t open;
@@ -109,7 +126,23 @@ static ssize_t read_request(nghttp2_session *session, int32_t stream, uint8_t *b
     return (ssize_t)taken;
 }
 
-static void start_call(struct call *call)
+static void note_begin(struct load *load, struct call *call)
+{
+    call->older = load->newest;
+    *(load->newest ? &load->newest->newer : &load->oldest) = call;
+    load->newest = call;
+    load->open++;
+}
+
+static void note_end(struct load *load, struct call *call)
+{
+    *(call->older ? &call->older->newer : &load->oldest) = call->newer;
+    *(call->newer ? &call->newer->older : &load->newest) = call->older;
+    load->open--;
+}
+
+/* begin_ns: the moment from which its latency counts. */
+static void start_call(struct call *call, int64_t begin_ns)
 {
     struct load *load = call->connection->load;
     const struct frame *request = next_request(load);
@@ -117,11 +150,11 @@ static void start_call(struct call *call)
 
     if (!request)
         return;
-    *call = (struct call){ .connection = call->connection, .request = request, .begin_ns = load->now_ns };
-    require(
-        nghttp2_submit_request(call->connection->session, NULL, load->headers, HEADER_COUNT, &body, call) > 0,
-        "no more calls fit into a connection");
-    load->open++;
+    *call = (struct call){ .connection = call->connection, .request = request, .begin_ns = begin_ns };
+    call->stream = nghttp2_submit_request(
+        call->connection->session, NULL, load->headers, load->header_count, &body, call);
+    require(call->stream > 0, "no more calls fit into a connection");
+    note_begin(load, call);
 }
 
 /* ---- callbacks of nghttp2 for data that has arrived ---- */
@@ -168,8 +201,13 @@ static int end_call(nghttp2_session *session, int32_t stream, uint32_t error, vo
     (void)error;
     load->tally.reply_bytes += reply_size;
     tally_call(&load->tally, call->status_ok && reply_size > 0, load->now_ns - call->begin_ns);
-    load->open--;
-    start_call(call);
+    note_end(load, call);
+    if (load->rate > 0) {
+        call->next_free = load->free;
+        load->free = call;
+    } else {
+        start_call(call, load->now_ns);
+    }
     return 0;
 }
 
@@ -272,7 +310,7 @@ static void write_all(struct connection *connection)
             connection->write_size - connection->written, MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN)
             return;
-        require(sent > 0, "a connection broke");
+        require(sent > 0, strerror(errno));
         connection->written += (size_t)sent;
     }
 }
@@ -284,9 +322,11 @@ static void read_all(struct connection *connection)
 
     do {
         size = recv(connection->fd, bytes, sizeof(bytes), 0);
+
         if (size < 0 && errno == EAGAIN)
             return;
-        require(size > 0, "a connection broke");
+        require(size != 0, "the server hung up");
+        require(size > 0, strerror(errno));
         connection->load->now_ns = now_ns();
         require(nghttp2_session_mem_recv(connection->session, bytes, (size_t)size) == size,
             "the server does not speak HTTP/2");
@@ -308,16 +348,21 @@ static nghttp2_nv header(const char *name, const char *value)
 static void prepare(struct load *load)
 {
     bool local = strncmp(load->target, "unix:", 5) == 0;
-    const nghttp2_nv headers[HEADER_COUNT] = {
+    const nghttp2_nv headers[MAX_HEADERS] = {
         header(":method", "POST"),
         header(":scheme", "http"),
         header(":path", load->method),
         header(":authority", local ? "localhost" : load->target),
         header("te", "trailers"),
         header("content-type", "application/grpc"),
+        header("grpc-timeout", load->timeout),
     };
 
+    snprintf(load->timeout, sizeof(load->timeout), "%dm", load->deadline_ms);
+
     memcpy(load->headers, headers, sizeof(headers));
+    load->headers[MAX_HEADERS - 1].valuelen = strlen(load->timeout);
+    load->header_count = load->deadline_ms > 0 ? MAX_HEADERS : MAX_HEADERS - 1;
     load->epoll = epoll_create1(EPOLL_CLOEXEC);
     load->connections = calloc(load->connection_count, sizeof(*load->connections));
     load->calls = calloc(load->in_flight, sizeof(*load->calls));
@@ -326,28 +371,129 @@ static void prepare(struct load *load)
         open_connection(load, &load->connections[i]);
 }
 
-static void run(struct load *load)
+static void handle_events(struct load *load, int timeout_ms)
 {
     struct epoll_event events[EVENTS_MAX];
+    int count = epoll_wait(load->epoll, events, EVENTS_MAX, timeout_ms);
 
+    require(count > 0 || timeout_ms < CALL_TIMEOUT_MS || (count < 0 && errno == EINTR),
+        "no answer for half a minute");
+    for (int i = 0; i < count; i++) {
+        write_all(events[i].data.ptr);
+        read_all(events[i].data.ptr);
+    }
+}
+
+static void write_everywhere(struct load *load)
+{
+    for (size_t i = 0; i < load->connection_count; i++)
+        write_all(&load->connections[i]);
+}
+
+static void run_closed(struct load *load)
+{
+    for (size_t i = 0; i < load->in_flight; i++)
+        start_call(&load->calls[i], load->now_ns);
+    write_everywhere(load);
+    while (load->open > 0)
+        handle_events(load, CALL_TIMEOUT_MS);
+}
+
+/* Start what is due by now, as far as calls are free. */
+static void start_due(struct load *load)
+{
+    double ns_per_call = 1e9 / load->rate;
+    uint64_t due = (uint64_t)((double)(load->now_ns - load->tally.begin_ns) / ns_per_call);
+
+    for (; load->due < due && load->free; load->due++) {
+        struct call *call = load->free;
+
+        load->free = call->next_free;
+        start_call(call, load->tally.begin_ns + (int64_t)((double)load->due * ns_per_call));
+    }
+    load->due = due;
+}
+
+/* Cancel the calls whose deadline has passed; they end when that is sent. */
+static void cancel_expired(struct load *load)
+{
+    int64_t limit_ns = load->now_ns - load->deadline_ms * 1000000LL;
+
+    for (struct call *call = load->oldest; call && call->begin_ns < limit_ns; call = call->newer) {
+        if (!call->expired)
+            require(nghttp2_submit_rst_stream(call->connection->session, NGHTTP2_FLAG_NONE, call->stream,
+                        NGHTTP2_CANCEL) == 0,
+                "out of memory");
+        call->expired = true;
+    }
+}
+
+static void begin(struct load *load)
+{
     tally_begin(&load->tally);
     load->now_ns = load->tally.begin_ns;
     load->end_ns = load->now_ns + (int64_t)(load->seconds * 1e9);
-    for (size_t i = 0; i < load->in_flight; i++) {
-        load->calls[i].connection = &load->connections[i % load->connection_count];
-        start_call(&load->calls[i]);
-    }
-    for (size_t i = 0; i < load->connection_count; i++)
-        write_all(&load->connections[i]);
-    while (load->open > 0) {
-        int count = epoll_wait(load->epoll, events, EVENTS_MAX, CALL_TIMEOUT_MS);
+}
 
-        require(count > 0 || (count < 0 && errno == EINTR), "no answer for half a minute");
-        for (int i = 0; i < count; i++) {
-            write_all(events[i].data.ptr);
-            read_all(events[i].data.ptr);
-        }
+/* One call on each connection, before the time begins: until one was admitted, the server takes few on a connection. */
+static void introduce(struct load *load)
+{
+    for (size_t i = 0; i < load->connection_count; i++)
+        start_call(&load->calls[i], load->now_ns);
+    write_everywhere(load);
+    while (load->open > 0)
+        handle_events(load, CALL_TIMEOUT_MS);
+    require(load->tally.failed == 0, "a first call failed");
+    free(load->tally.samples);
+    begin(load);
+}
+
+static void run_open(struct load *load)
+{
+    introduce(load);
+    for (size_t i = load->connection_count; i < load->in_flight; i++) {
+        load->calls[i].next_free = load->free;
+        load->free = &load->calls[i];
     }
+    while (load->now_ns < load->end_ns || load->open > 0) {
+        if (load->now_ns < load->end_ns)
+            start_due(load);
+        if (load->deadline_ms > 0)
+            cancel_expired(load);
+        write_everywhere(load);
+        handle_events(load, OPEN_LOOP_MS);
+        load->now_ns = now_ns();
+    }
+}
+
+static void run(struct load *load)
+{
+    begin(load);
+    for (size_t i = 0; i < load->in_flight; i++)
+        load->calls[i].connection = &load->connections[i % load->connection_count];
+    if (load->rate > 0)
+        run_open(load);
+    else
+        run_closed(load);
+}
+
+static void read_option(struct load *load, const char *word)
+{
+    const char *value = strchr(word, '=');
+
+    value = value ? value + 1 : "";
+    if (strncmp(word, "connections=", 12) == 0)
+        load->connection_count = strtoul(value, NULL, 10);
+    else if (strncmp(word, "rate=", 5) == 0)
+        load->rate = strtod(value, NULL);
+    else if (strncmp(word, "deadline=", 9) == 0)
+        load->deadline_ms = (int)strtol(value, NULL, 10);
+    else if (strcmp(word, "once") == 0)
+        load->once = true;
+    else if (strcmp(word, "lenient") == 0)
+        load->lenient = true;
+    else
+        require(false, word);
 }
 
 int main(int argc, char **argv)
@@ -359,20 +505,16 @@ int main(int argc, char **argv)
     load.method = argv[2];
     load.in_flight = strtoul(argv[4], NULL, 10);
     load.seconds = strtod(argv[5], NULL);
-    for (int i = FIXED_ARGUMENTS; i < argc; i++) {
-        if (strncmp(argv[i], "connections=", 12) == 0)
-            load.connection_count = strtoul(argv[i] + 12, NULL, 10);
-        else if (strcmp(argv[i], "once") == 0)
-            load.once = true;
-        else
-            require(false, argv[i]);
-    }
+    for (int i = FIXED_ARGUMENTS; i < argc; i++)
+        read_option(&load, argv[i]);
     require(load.in_flight > 0 && load.in_flight <= CALLS_MAX, "IN_FLIGHT is out of range");
+    require(load.rate >= 0 && (load.rate == 0 || load.in_flight >= load.connection_count),
+        "an open loop needs a call for each connection");
     require(
         load.connection_count > 0 && load.connection_count <= CONNECTIONS_MAX, "connections is out of range");
     load.requests = frames_read(argv[3], &load.request_count);
     prepare(&load);
     run(&load);
     tally_print(&load.tally);
-    return load.tally.failed > 0;
+    return load.tally.failed > 0 && !load.lenient;
 }

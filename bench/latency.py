@@ -32,6 +32,12 @@ _MIXED = (*_LOADS, "lag")
 _PHASES = ("before", "during", "after")
 _OVERLOADED = (*_LOADS, "page")
 _MANY_CONNECTIONS = "connections=16"  # what one may send at once is less than in flight
+# The overload is made by the lean client: with that of the C core, the client would be what is overloaded.
+SATURATING = {"get": 64, "upsert": 256, "page": 2}
+
+
+def _method(load):
+    return _LOADS[load][0] if load in _LOADS else "QueryEntities"
 
 
 class Latency:
@@ -43,6 +49,7 @@ class Latency:
         self.seconds = 2 * product.loads.seconds
         self.sustained = 0  # writes per second that the worker keeps up with
         self.mixed = {}
+        self.saturated = {}
         self.paths = {"get": product.get_uniform, "upsert": product.upsert_uniform, "page": product.queries}
 
     def prepare(self):
@@ -64,7 +71,7 @@ class Latency:
         return self.results.median(_LOADS[load][1])
 
     def open_loop(self, load, rate, *options, seconds=None, in_flight=IN_FLIGHT):
-        return self.loads.call(_LOADS[load][0] if load in _LOADS else "QueryEntities", self.paths[load], in_flight, f"rate={rate:.0f}", *options,
+        return self.loads.call(_method(load), self.paths[load], in_flight, f"rate={rate:.0f}", *options,
                                seconds=seconds or self.seconds)
 
     def indexed_writes(self):
@@ -166,13 +173,21 @@ class Latency:
 
     # ---- overload ----
 
+    def saturate(self, load):
+        """The maximum of the client that makes the overload."""
+        self.saturated[load] = self.loads.lean_call(_method(load), self.paths[load], SATURATING[load])
+        return self.saturated[load]
+
+    def overload(self, load):
+        rate = self.saturated[load]["rate"] * OVERLOAD
+        seen = self.loads.lean_call(_method(load), self.paths[load], MAX_IN_FLIGHT, f"rate={rate:.0f}", "lenient",
+                                    f"deadline={CALL_TIMEOUT_MS}", _MANY_CONNECTIONS, seconds=OVERLOAD_SECONDS)
+        return seen | {"rate": (seen["calls"] - seen["failed"]) / seen["seconds"]}
+
     def phase(self, load, phase):
-        maximum = self.maximum(load)
         if phase == "during":
-            seen = self.open_loop(load, maximum * OVERLOAD, "lenient", f"deadline={CALL_TIMEOUT_MS}", _MANY_CONNECTIONS,
-                                  seconds=OVERLOAD_SECONDS, in_flight=MAX_IN_FLIGHT)
-            return seen | {"rate": (seen["calls"] - seen["failed"]) / seen["seconds"]}
-        return self.open_loop(load, maximum * STEADY_SHARE)
+            return self.overload(load)
+        return self.open_loop(load, self.maximum(load) * STEADY_SHARE)
 
     def measurements(self):
         out = {"indexed, sustained": self.sustain, "lag idle": self.lag_idle}
@@ -185,6 +200,7 @@ class Latency:
             for load in _MIXED:
                 out[f"{load} {kind}"] = lambda load=load, kind=kind: self.mix(load, kind)
         for load in _OVERLOADED:
+            out[f"{load} saturated"] = lambda load=load: self.saturate(load)
             for phase in _PHASES:
                 out[f"{load} {phase} overload"] = lambda load=load, phase=phase: self.phase(load, phase)
         return out
@@ -208,8 +224,8 @@ def _rows():
                           (f"{load} alone", figure), "<=", unit="us")
     for load in _OVERLOADED:
         during = f"{load} during overload"
-        yield Row(f"{load}, answered in an overload of {OVERLOAD} times / half of the maximum", (during, "rate"),
-                  (f"{load} before overload", "rate"), must=1.8, aim=1.96)
+        yield Row(f"{load}, answered in an overload of {OVERLOAD} times / maximum", (during, "rate"),
+                  (f"{load} saturated", "rate"), must=0.9, aim=0.98)
         yield Row(f"{load}, answered in an overload of {OVERLOAD} times, p50 / 50 ms", (during, "p50_us"), 50_000, "<=",
                   unit="us", must=1, aim=0.4)
         for figure in FIGURES:

@@ -37,6 +37,9 @@ enum {
     CODE_RESOURCE_EXHAUSTED = GRPC_STATUS_RESOURCE_EXHAUSTED,
     CODE_UNIMPLEMENTED = GRPC_STATUS_UNIMPLEMENTED,
     METHOD_SHOWN_BYTES = 256,
+    /* Calls that notice when their client goes away. Debian's core looks through all outstanding tags for each that
+     * completes: with 7,000 calls waiting, each call took twice as long. */
+    MAX_WATCHED = 512,
 };
 
 /* ---- creation and end ---- */
@@ -332,6 +335,7 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
     const struct call_tag *done = tag;
     enum call_batch batch = done->batch;
     struct core_call *call = done->call;
+    bool must_drain = false;
 
     if (batch == BATCH_ARRIVE && !ok) {
         call_free(call);
@@ -342,7 +346,7 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
      * returned.
      */
     if (batch == BATCH_POST)
-        call_send_answers(call->host);
+        must_drain = call_send_answers(call->host);
     pthread_mutex_lock(&call->lock);
     call->in_flight &= ~(1U << batch);
     switch (batch) {
@@ -350,6 +354,8 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
         pthread_mutex_unlock(&call->lock);
         return arrived(call);
     case BATCH_CLOSE:
+        if (call->is_watched)
+            atomic_fetch_sub(&call->host->watched, 1);
         if (call->close_cancelled)
             note_cancelled(call);
         break;
@@ -365,6 +371,7 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
         }
         break;
     case BATCH_POST:
+        return deliver(call) || must_drain;
     case BATCH_FINISH:
     case BATCH_COUNT:
         break;
@@ -380,9 +387,12 @@ void call_settle(struct call_list *fresh)
         fresh->first = call->next_fresh;
         pthread_mutex_lock(&call->lock);
         call->in_flight &= ~(1U << FRESH);
-        if (call->close_started)
+        if (call->close_started || atomic_load(&call->host->watched) >= MAX_WATCHED) {
             (void)deliver(call);
-        else
+        } else {
+            call->is_watched = true;
+            atomic_fetch_add(&call->host->watched, 1);
             call_start_close(call);
+        }
     }
 }

@@ -29,6 +29,12 @@ struct call_host {
     pthread_cond_t changed;
     /* calls that other threads have answered, for a queue thread to finish */
     _Atomic(struct core_call *) answered;
+    atomic_int sent_since; /* answers of other threads sent since call_release_posters */
+    atomic_int unsent;     /* these, and those of `answered` */
+    atomic_uint refused;   /* calls that ended with RESOURCE_EXHAUSTED */
+    atomic_int watched;    /* calls of one message for which CLOSE was started, see call_settle */
+    pthread_cond_t sent;   /* signalled when `unsent` decreases */
+    int posters;           /* threads in call_post_answers */
     struct door *door;
     int max_open_calls,
         max_open_calls_per_connection; /* calls of methods that need no credential; 0: not bounded */
@@ -57,21 +63,26 @@ struct call_list {
 
 /*
  * Handle one event of the queue, unless its tag belongs to the server itself. A call whose only message has
- * arrived is added to `fresh`, for call_settle. true: the handler may have got a message.
+ * arrived is added to `fresh`, for call_settle. true: the handler may have got a message, or threads wait until
+ * their answers are sent, so the queue must be drained.
  */
 bool call_complete(void *tag, bool ok, struct call_list *fresh);
 
 /*
  * Call it when the queue is drained. From then on, an unanswered call in the list notices when its client
- * goes away.
+ * goes away. If very many calls wait, the others notice it only when they are answered.
  */
 void call_settle(struct call_list *fresh);
 
 /*
  * Keep the answers of this thread until call_post_answers passes them to a queue thread. The core lets one
  * thread at a time work on a connection, and work from other threads takes a slower path in the core.
+ * call_post_answers blocks while the queue threads have more than a batch of answers to send.
  */
 void call_keep_answers(void);
 void call_post_answers(void);
+
+/* A queue thread has drained the queue: threads that have posted answers, which were sent meanwhile, may go on. */
+void call_release_posters(struct call_host *host);
 
 #endif

@@ -8,9 +8,15 @@
 #include "rpc/call_parts.h"
 #include "rpc/coalesce.h"
 
+/*
+ * The answers that may wait for a queue thread before the thread that made them rests: a batch of a lane.
+ */
+enum { MAX_UNSENT = 256 };
+
 /* The calls that this thread has answered since call_keep_answers; all belong to one host. */
 static _Thread_local struct {
     bool active;
+    int count;
     struct core_call *first;
     struct core_call **last;
 } kept;
@@ -18,8 +24,25 @@ static _Thread_local struct {
 void call_keep_answers(void)
 {
     kept.active = true;
+    kept.count = 0;
     kept.first = NULL;
     kept.last = &kept.first;
+}
+
+/*
+ * Wait until a queue thread has sent most of the answers and has then read what has arrived. The core reads
+ * from connections only while it has no event, and each answer is an event. If the lanes answered without a
+ * pause, requests would wait in the sockets in the order of their arrival, and the lanes could not choose
+ * which calls to answer first.
+ */
+static void await_sending(struct call_host *host)
+{
+    pthread_mutex_lock(&host->lock);
+    while (atomic_load(&host->unsent) > MAX_UNSENT)
+        pthread_cond_wait(&host->sent, &host->lock);
+    host->posters--;
+    pthread_cond_broadcast(&host->changed);
+    pthread_mutex_unlock(&host->lock);
 }
 
 /*
@@ -28,27 +51,34 @@ void call_keep_answers(void)
 void call_post_answers(void)
 {
     struct core_call *first = kept.first, *others;
+    struct call_host *host = first ? first->host : NULL;
     void *tag;
 
     kept.active = false;
     if (!first)
         return;
+    pthread_mutex_lock(&host->lock);
+    host->posters++;
+    pthread_mutex_unlock(&host->lock);
     pthread_mutex_lock(&first->lock);
     tag = call_fly(first, BATCH_POST);
     pthread_mutex_unlock(&first->lock);
-    others = atomic_load(&first->host->answered);
+    atomic_fetch_add(&host->unsent, kept.count);
+    others = atomic_load(&host->answered);
     do {
         *kept.last = others;
-    } while (!atomic_compare_exchange_weak(&first->host->answered, &others, first));
+    } while (!atomic_compare_exchange_weak(&host->answered, &others, first));
     call_start_post(first, tag);
+    await_sending(host);
 }
 
-void call_send_answers(struct call_host *host)
+bool call_send_answers(struct call_host *host)
 {
     struct core_call *call = atomic_exchange(&host->answered, NULL);
+    int count = 0;
 
     coalesce_replies(true);
-    while (call) {
+    for (; call; count++) {
         struct core_call *next = call->next_answered;
         grpc_byte_buffer *buffer = call->answer;
 
@@ -60,6 +90,22 @@ void call_send_answers(struct call_host *host)
         call = next;
     }
     coalesce_replies(false);
+    atomic_fetch_add(&host->sent_since, count);
+    if (atomic_load(&host->unsent) > MAX_UNSENT)
+        return true;
+    call_release_posters(host);
+    return false;
+}
+
+void call_release_posters(struct call_host *host)
+{
+    int count = atomic_exchange(&host->sent_since, 0);
+
+    if (count == 0 || atomic_fetch_sub(&host->unsent, count) <= MAX_UNSENT)
+        return;
+    pthread_mutex_lock(&host->lock);
+    pthread_cond_broadcast(&host->sent);
+    pthread_mutex_unlock(&host->lock);
 }
 
 void call_finish(struct core_call *call, grpc_byte_buffer *buffer)
@@ -70,6 +116,7 @@ void call_finish(struct core_call *call, grpc_byte_buffer *buffer)
         call->next_answered = NULL;
         *kept.last = call;
         kept.last = &call->next_answered;
+        kept.count++;
         pthread_mutex_unlock(&call->lock);
         return;
     }

@@ -120,6 +120,8 @@ void call_end(struct core_call *call, int code, struct str message, struct str d
     assert(call->state == CALL_OPEN);
     call->state = CALL_FINISHING;
     call->base.code = code;
+    if (code == GRPC_STATUS_RESOURCE_EXHAUSTED)
+        atomic_fetch_add(&call->host->refused, 1);
     call->status_message = bytes_slice(message);
     call->details = bytes_slice(details);
     release_request(call);

@@ -62,6 +62,7 @@ struct core_call {
     bool delivering;
     bool metadata_sent;
     bool close_started;
+    bool is_watched;  /* counted in the host's `watched` */
     bool status_held; /* the status waits for the send that is in flight */
     grpc_slice status_message;
     grpc_slice details;
@@ -134,7 +135,8 @@ void call_finish(struct core_call *call, grpc_byte_buffer *buffer);
 
 /*
  * Finish the calls that other threads have answered. A queue thread calls it when a BATCH_POST has completed.
+ * true: the other threads wait until the queue thread has drained its queue.
  */
-void call_send_answers(struct call_host *host);
+bool call_send_answers(struct call_host *host);
 
 #endif

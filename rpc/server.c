@@ -49,9 +49,11 @@ enum {
     GRACE_POLLS_ALONE = 1,
     /*
      * After so many events `drained` is called even if more events are there, so that a batch is not delayed
-     * for long.
+     * for long. In an overload all that has arrived is taken first, so that the lanes can choose the newest.
      */
-    DRAIN_EVENTS_MAX = 256,
+    DRAIN_EVENTS_MAX = 16384,
+    /* A call that is refused counts as so many events, so that refusals do not take the time of answers. */
+    EVENTS_PER_REFUSAL = 64,
     CLOSING_EVENTS_MAX = 1024,
     PEER_PING_INTERVAL_MS = 9000,
     KEEPALIVE_TIME_MS = 60000,
@@ -151,10 +153,12 @@ static bool handle(struct rpc_server *server, grpc_event event, struct call_list
  */
 static void drain(struct rpc_server *server, struct call_list *fresh, bool *alone)
 {
+    unsigned refused = atomic_load(&server->host.refused);
     int handled = 1;
     int empty = 0;
 
-    while (empty < (*alone ? GRACE_POLLS_ALONE : GRACE_POLLS) && handled < DRAIN_EVENTS_MAX) {
+    while (empty < (*alone ? GRACE_POLLS_ALONE : GRACE_POLLS) &&
+           handled + EVENTS_PER_REFUSAL * (int)(atomic_load(&server->host.refused) - refused) < DRAIN_EVENTS_MAX) {
         grpc_event event =
             grpc_completion_queue_next(server->host.queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
 
@@ -170,7 +174,9 @@ static void drain(struct rpc_server *server, struct call_list *fresh, bool *alon
         }
     }
     *alone = handled == 1;
-    server->host.events.drained(server->host.context);
+    call_release_posters(&server->host);
+    if (server->host.events.drained)
+        server->host.events.drained(server->host.context);
     call_settle(fresh);
 }
 
@@ -187,7 +193,7 @@ static void *serve(void *argument)
 
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
-        if (handle(server, event, &fresh) && server->host.events.drained)
+        if (handle(server, event, &fresh))
             drain(server, &fresh, &alone);
         else
             /* this thread has read the messages of these calls, though another thread may tell the handler */
@@ -339,6 +345,7 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     grpc_init();
     pthread_mutex_init(&server->host.lock, NULL);
     condition_init(&server->host.changed);
+    condition_init(&server->host.sent);
     server->host.events = options->events;
     server->host.context = options->context;
     server->door = server->host.door = door_for(options);
@@ -502,6 +509,15 @@ static void close_to_new_calls(struct rpc_server *server)
     grpc_channel_destroy(nowhere);
 }
 
+/* Threads of others, which have handed over answers, may still be about to return. */
+static void wait_until_unused(struct call_host *host)
+{
+    pthread_mutex_lock(&host->lock);
+    while (host->posters > 0)
+        pthread_cond_wait(&host->changed, &host->lock);
+    pthread_mutex_unlock(&host->lock);
+}
+
 void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
 {
     struct call_host *host = &server->host;
@@ -524,7 +540,9 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
     tls_files_free(server->tls);
     door_close(server->door);
     grpc_shutdown();
+    wait_until_unused(host);
     pthread_cond_destroy(&host->changed);
+    pthread_cond_destroy(&host->sent);
     pthread_mutex_destroy(&host->lock);
     free(server->slots);
     free(server);

@@ -18,11 +18,6 @@ enum {
      * a batch of reads.
      */
     MAX_WAIT_US = 2000,
-    /*
-     * The number of batches that lane_run takes one after the other: its caller has other work,
-     * too.
-     */
-    MAX_IN_A_ROW = 4,
     /* Operations: if fewer wait, they are one batch, since each batch costs a transaction. */
     MIN_SHARED = 128,
     /*
@@ -500,12 +495,9 @@ void lane_run(struct lane *lane)
     struct lane_thread *thread;
     struct operation *batch;
 
-    for (int i = 0; lane->options.steps && i < MAX_IN_A_ROW; i++) {
-        batch = borrow_session(lane, &thread);
-        if (!batch)
-            break;
+    batch = lane->options.steps ? borrow_session(lane, &thread) : NULL;
+    if (batch)
         run_lent(thread, batch);
-    }
     pthread_mutex_lock(&lane->mutex);
     if (has_work(lane) && lane->idle > 0)
         pthread_cond_signal(&lane->arrived);

@@ -18,11 +18,14 @@ from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
 LOAD = bench_program("bench_load")
+LEAN_LOAD = bench_program("bench_h2_load")
+GET = "/tavola.v1.EntityService/GetEntity"
 UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
 QUERY = "/tavola.v1.EntityService/QueryEntities"
 ENTITIES = 1000
 CONNECTIONS = 1000
 TURNS = 3
+CALLERS, SOCKETS, DEADLINE_MS = 4096, 16, 5000
 
 
 class Overload(unittest.TestCase):
@@ -59,6 +62,31 @@ class Overload(unittest.TestCase):
         words = done.stdout.split()
         told = {name: float(value) for name, value in zip(words[::2], words[1::2])}
         return (told["calls"] - told["failed"]) / told["seconds"], told["failed"] / told["seconds"]
+
+    def flood(self, method, message):
+        """The words of a load of one small request by as many callers as fit, none of which waits before it calls again."""
+        path = os.path.join(self.stack.folder, "small")
+        with open(path, "wb") as file:
+            file.write(struct.pack(">BI", 0, len(message)) + message)
+        done = subprocess.run(
+            [LEAN_LOAD, self.stack.target, method, path, str(CALLERS), "4", "rate=1000000", "lenient",
+             f"connections={SOCKETS}", f"deadline={DEADLINE_MS}"],
+            check=True, capture_output=True, text=True, timeout=60 * TIMEOUT_FACTOR)
+        words = done.stdout.split()
+        return {name: float(value) for name, value in zip(words[::2], words[1::2])}
+
+    def test_newest_first(self):
+        # In the order of their arrival the median would be the time in which all callers are answered once.
+        self.start()
+        self.caller.load("loaded", [entity("p", "r", A=1)])
+        get = types.message("tavola.v1.GetEntityRequest")(table="loaded", key={"partition_key": "p", "row_key": "r"})
+        put = types.message("tavola.v1.InsertOrReplaceEntityRequest")(table="loaded", entity=entity("p", "r"))
+        for method, message in ((GET, get), (UPSERT, put)):
+            told = self.flood(method, message.SerializeToString())
+            in_order_us = CALLERS * 1e6 * told["seconds"] / told["calls"]
+            print(f"{method}: {told}; in order {in_order_us:.0f} us")
+            self.assertLess(told["p50_us"], in_order_us / 2)
+        self.assertEqual(self.caller.health(), "SERVING")
 
     def start_rested(self, **settings):
         """Another server on the same database, that no overload reaches; returns both addresses."""
