@@ -81,6 +81,16 @@ struct tavola_time entity_time_of(int64_t ticks)
     return time;
 }
 
+/* Of a property every time is one, also the first of the calendar, whose ticks are 0. */
+static struct tavola_time time_of_property(const struct value *value)
+{
+    struct tavola_time time = { 0, 0 };
+
+    if (value->type == PROPERTY_DATETIME)
+        ticks_to_timestamp(value->integer, &time.seconds, &time.nanos);
+    return time;
+}
+
 static struct tavola_value value_of(const struct value *value, struct arena *arena)
 {
     struct str bytes = value->bytes.len > 0 ? arena_copy(arena, value->bytes) : STR_EMPTY;
@@ -91,7 +101,7 @@ static struct tavola_value value_of(const struct value *value, struct arena *are
         .size = bytes.len,
         .integer = value->type == PROPERTY_DATETIME ? 0 : value->integer,
         .number = value->number,
-        .time = entity_time_of(value->type == PROPERTY_DATETIME ? value->integer : 0),
+        .time = time_of_property(value),
     };
 }
 

@@ -263,6 +263,88 @@ TAVOLA_API enum tavola_code tavola_entity_set_text(struct tavola_entity *entity,
 /* Release a text that the library has returned. Accepts NULL. */
 TAVOLA_API void tavola_free(char *text);
 
+/* ---- encryption ---- */
+
+/*
+ * Properties that are encrypted before they leave the program: docs/client-encryption.md says what is protected and
+ * has the format, which the other clients share. Used by any number of threads.
+ */
+struct tavola_encryption;
+
+enum {
+    TAVOLA_CONTENT_KEY_BYTES = 32,
+    TAVOLA_MAX_KEY_ID = 64,
+    TAVOLA_MAX_WRAPPED_BYTES = 1024,
+    TAVOLA_DIGEST_DIGITS = 32
+};
+
+/* A content key as it is stored beside a value: encrypted by the key that the id names. */
+struct tavola_wrapped_key {
+    char key_id[TAVOLA_MAX_KEY_ID + 1];
+    size_t size;
+    unsigned char bytes[TAVOLA_MAX_WRAPPED_BYTES];
+};
+
+/* Wrap a content key of TAVOLA_CONTENT_KEY_BYTES bytes. Called for each new content key: about every five minutes. */
+typedef bool tavola_wrap_fn(void *context, const unsigned char *content_key, struct tavola_wrapped_key *out);
+
+/*
+ * Unwrap a content key. Never called twice at once.
+ *
+ * TAVOLA_NOT_FOUND  the key is not known
+ * TAVOLA_DATA_LOSS  the key does not fit
+ */
+typedef enum tavola_code tavola_unwrap_fn(
+    void *context, const struct tavola_wrapped_key *wrapped, unsigned char *content_key);
+
+struct tavola_encryption_options {
+    const char *account;  /* values are bound to it */
+    const char *key_file; /* a line `ID BASE64` for each key of 32 bytes, the current key first */
+    tavola_wrap_fn *wrap; /* wrap and unwrap instead of a key file: keys of a service or a device */
+    tavola_unwrap_fn *unwrap;
+    void *context;
+    const unsigned char *blind_key; /* the 32 bytes of the key of digests; NULL: tavola_blind is not used */
+};
+
+/*
+ * tavola_encryption_free ends *out.
+ *
+ * TAVOLA_INVALID_ARGUMENT  no account; neither or both of key_file and the functions; a malformed file, with its line
+ */
+TAVOLA_API enum tavola_code tavola_encryption_open(const struct tavola_encryption_options *options,
+    struct tavola_encryption **out, struct tavola_error *error);
+TAVOLA_API void tavola_encryption_free(struct tavola_encryption *encryption);
+
+/*
+ * Encrypt, before the entity is written, or decrypt, after it was read, those of the named properties that the
+ * entity has. names: NULL behind the last. After an error the entity is as it was before.
+ *
+ * TAVOLA_DATA_LOSS  a value is not encrypted, was changed, or was written for another account, table, entity or
+ *                   property; or its key is not known
+ * TAVOLA_UNAVAILABLE  a content key cannot be made or wrapped
+ */
+TAVOLA_API enum tavola_code tavola_encrypt(struct tavola_encryption *encryption, const char *table,
+    const char *const *names, struct tavola_entity *entity, struct tavola_error *error);
+TAVOLA_API enum tavola_code tavola_decrypt(struct tavola_encryption *encryption, const char *table,
+    const char *const *names, struct tavola_entity *entity, struct tavola_error *error);
+
+/*
+ * Whether a named property of the entity, as it was read, is plain or encrypted with another key than the current
+ * one. To rotate keys: for each such entity of a table, tavola_decrypt, tavola_encrypt, and TAVOLA_REPLACE with the
+ * ETag that was read.
+ */
+TAVOLA_API bool tavola_is_outdated(
+    struct tavola_encryption *encryption, const char *const *names, const struct tavola_entity *entity);
+
+/*
+ * The digest by which entities with this value of a property are found: store it as a property of its own, and index
+ * that. Int32 and Int64 of one number have one digest. out has TAVOLA_DIGEST_DIGITS + 1 bytes.
+ *
+ * TAVOLA_INVALID_ARGUMENT  there is no blind_key; the value is malformed
+ */
+TAVOLA_API enum tavola_code tavola_blind(struct tavola_encryption *encryption, const char *table,
+    const char *property, const struct tavola_value *value, char *out, struct tavola_error *error);
+
 /* ---- writes ---- */
 
 enum tavola_action {

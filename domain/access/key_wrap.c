@@ -11,8 +11,9 @@
 
 #include "base/buf.h"
 #include "base/digits.h"
+#include "domain/aead.h"
 
-enum { VERSION = 1, TAG_BYTES = 16, HASH_BYTES = 32, HEX_DIGITS = 2 * WRAPPING_KEY_BYTES };
+enum { VERSION = 1, HASH_BYTES = 32, HEX_DIGITS = 2 * WRAPPING_KEY_BYTES };
 
 #define FOR_ID "id of a wrapping key"
 
@@ -74,42 +75,20 @@ enum status key_wrap_parse(struct str text, struct wrapping_keys *out, struct er
 
 /* ---- account keys ---- */
 
-static EVP_CIPHER_CTX *cipher_of(
-    const struct wrapping_key *key, const uint8_t *nonce, struct str account, bool encrypts)
-{
-    EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
-    int len, done;
-
-    done = cipher && EVP_CipherInit_ex(cipher, EVP_aes_256_gcm(), NULL, key->bytes, nonce, encrypts) == 1 &&
-           EVP_CipherUpdate(cipher, NULL, &len, (const uint8_t *)account.data, (int)account.len) == 1;
-    assert(done && "AES-256-GCM is always there");
-    (void)done;
-    return cipher;
-}
-
 struct str key_wrap_seal(const struct wrapping_keys *keys, struct str account, const struct account_key *key,
     const uint8_t nonce[WRAP_NONCE_BYTES], struct arena *arena)
 {
+    struct str plain = str_of_bytes(key->bytes, ACCOUNT_KEY_BYTES);
+    uint8_t sealed[ACCOUNT_KEY_BYTES + AEAD_EXTRA_BYTES];
     struct buf out;
-    uint8_t packed[ACCOUNT_KEY_BYTES], tag[TAG_BYTES];
-    EVP_CIPHER_CTX *cipher;
-    int len, done;
 
     if (keys->count == 0)
-        return arena_copy(arena, str_of_bytes(key->bytes, ACCOUNT_KEY_BYTES));
-    cipher = cipher_of(&keys->keys[0], nonce, account, true);
-    done = EVP_CipherUpdate(cipher, packed, &len, key->bytes, ACCOUNT_KEY_BYTES) == 1 &&
-           EVP_CipherFinal_ex(cipher, packed + len, &len) == 1 &&
-           EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, TAG_BYTES, tag) == 1;
-    assert(done && "32 bytes can be encrypted");
-    (void)done;
-    EVP_CIPHER_CTX_free(cipher);
+        return arena_copy(arena, plain);
+    aead_seal(keys->keys[0].bytes, nonce, account, plain, sealed);
     buf_init(&out, arena);
     buf_append_byte(&out, VERSION);
     buf_append(&out, str_of_bytes(keys->keys[0].id, WRAPPING_ID_BYTES));
-    buf_append(&out, str_of_bytes(nonce, WRAP_NONCE_BYTES));
-    buf_append(&out, str_of_bytes(packed, sizeof(packed)));
-    buf_append(&out, str_of_bytes(tag, TAG_BYTES));
+    buf_append(&out, str_of_bytes(sealed, sizeof(sealed)));
     return buf_str(&out);
 }
 
@@ -134,22 +113,12 @@ bool key_wrap_is_current(const struct wrapping_keys *keys, struct str stored)
     return is_wrapped(stored) && find_key(keys, stored) == &keys->keys[0];
 }
 
-static bool unwrap(
+static bool open_wrapped(
     const struct wrapping_key *key, struct str account, struct str stored, struct account_key *out)
 {
-    const uint8_t *nonce = (const uint8_t *)stored.data + 1 + WRAPPING_ID_BYTES;
-    const uint8_t *packed = nonce + WRAP_NONCE_BYTES;
-    EVP_CIPHER_CTX *cipher = cipher_of(key, nonce, account, false);
-    uint8_t tag[TAG_BYTES];
     struct account_key opened;
-    int len;
-    bool done;
+    bool done = aead_open(key->bytes, account, str_from(stored, 1 + WRAPPING_ID_BYTES), opened.bytes);
 
-    memcpy(tag, packed + ACCOUNT_KEY_BYTES, TAG_BYTES);
-    done = EVP_CipherUpdate(cipher, opened.bytes, &len, packed, ACCOUNT_KEY_BYTES) == 1 &&
-           EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, TAG_BYTES, tag) == 1 &&
-           EVP_CipherFinal_ex(cipher, opened.bytes + len, &len) == 1;
-    EVP_CIPHER_CTX_free(cipher);
     if (done)
         *out = opened;
     OPENSSL_cleanse(&opened, sizeof(opened));
@@ -176,7 +145,7 @@ enum status key_wrap_open(const struct wrapping_keys *keys, struct str account, 
             "the keys of account %.*s are wrapped with the wrapping key %.*s, which TAVOLA_WRAPPING_KEY and "
             "TAVOLA_WRAPPING_KEY_FILE do not have",
             STR_ARG(account), (int)sizeof(id), id);
-    if (!unwrap(key, account, stored, out))
+    if (!open_wrapped(key, account, stored, out))
         return error_set(err, STATUS_INVALID,
             "the stored keys of account %.*s are damaged, or were wrapped for another account",
             STR_ARG(account));

@@ -18,13 +18,14 @@
 
 #include "base/error.h"
 #include "domain/access/account.h"
+#include "domain/aead.h"
 
 enum {
-    WRAPPING_KEY_BYTES = 32,
+    WRAPPING_KEY_BYTES = AEAD_KEY_BYTES,
     WRAPPING_ID_BYTES = 8,
     MAX_WRAPPING_KEYS = 4,
-    WRAP_NONCE_BYTES = 12,
-    WRAPPED_KEY_BYTES = 1 + WRAPPING_ID_BYTES + WRAP_NONCE_BYTES + ACCOUNT_KEY_BYTES + 16,
+    WRAP_NONCE_BYTES = AEAD_NONCE_BYTES,
+    WRAPPED_KEY_BYTES = 1 + WRAPPING_ID_BYTES + ACCOUNT_KEY_BYTES + AEAD_EXTRA_BYTES,
 };
 
 struct wrapping_key {
