@@ -408,7 +408,8 @@ static void *serve(void *argument)
     struct operation *batch;
     void *begun;
 
-    session_connect_early(&thread->session);
+    if (!thread->lane->options.connect_late)
+        session_connect_early(&thread->session);
     while ((batch = next_batch(thread, &begun))) {
         struct foreground before = count_foreground(thread->lane);
 
