@@ -545,6 +545,22 @@ START_TEST(what_callers_wait_for_does_not_keep_accounts_from_being_looked_at)
 }
 END_TEST
 
+/* The monitor connects at once, and is started after the threads of the lanes. */
+START_TEST(a_lane_that_connects_late_has_no_session_before_its_first_batch)
+{
+    struct store_options options = plain_options(scene.conninfo);
+    struct store *store = store_open(&options);
+
+    test_await(scene.sql, "select (count(*) >= 2)::int from pg_stat_activity "
+                          "where datname = current_database() and application_name = 'tavolad monitor'");
+    ck_assert_int_eq(test_number(scene.sql,
+                         "select count(*) from pg_stat_activity where datname = current_database() "
+                         "and application_name in ('tavolad page', 'tavolad bulk', 'tavolad short')"),
+        0);
+    store_close(store);
+}
+END_TEST
+
 START_TEST(every_change_of_availability_is_reported_once)
 {
     struct tcp_proxy *proxy = tcp_proxy_start(scene.conninfo);
@@ -737,6 +753,7 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, a_call_that_waits_gets_the_state_at_its_deadline_or_the_end);
     tcase_add_test(tc, concurrent_requests_share_few_reads_of_the_accounts);
     tcase_add_test(tc, what_callers_wait_for_does_not_keep_accounts_from_being_looked_at);
+    tcase_add_test(tc, a_lane_that_connects_late_has_no_session_before_its_first_batch);
     tcase_add_test(tc, every_change_of_availability_is_reported_once);
     tcase_add_test(tc, another_schema_is_reported_with_its_cure);
     if (!given || !*given) /* a server that was not started here must not be crashed */
