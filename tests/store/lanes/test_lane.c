@@ -553,9 +553,9 @@ START_TEST(a_lane_that_connects_late_has_no_session_before_its_first_batch)
 
     test_await(scene.sql, "select (count(*) >= 2)::int from pg_stat_activity "
                           "where datname = current_database() and application_name = 'tavolad monitor'");
-    ck_assert_int_eq(test_number(scene.sql,
-                         "select count(*) from pg_stat_activity where datname = current_database() "
-                         "and application_name in ('tavolad page', 'tavolad bulk', 'tavolad short')"),
+    ck_assert_int_eq(
+        test_number(scene.sql, "select count(*) from pg_stat_activity where datname = current_database() "
+                               "and application_name in ('tavolad page', 'tavolad bulk', 'tavolad short')"),
         0);
     store_close(store);
 }
