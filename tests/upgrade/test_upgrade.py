@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The release before beside this one, under load: upgraded in both orders, rolled back, and upgraded again.
+
+TEST_PREVIOUS: the folder with the built programs of the commit that tests/upgrade/PREVIOUS names; `./dev upgrade` builds them.
+"""
+
+import json
+import os
+import subprocess
+import unittest
+
+from tavola_test import log_lines, ports
+from tavola_test.load import Load
+from tavola_test.processes import program_environment
+from tavola_test.settings import BIN, TIMEOUT_FACTOR
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
+
+PREVIOUS = os.environ["TEST_PREVIOUS"]
+
+# What a careful caller sets: the next server if one is stopping. The callers of the load accept no other failure.
+RETRIES = json.dumps({
+    "loadBalancingConfig": [{"round_robin": {}}],
+    "methodConfig": [{"name": [{}], "retryPolicy": {
+        "maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
+        "retryableStatusCodes": ["UNAVAILABLE"]}}],
+})
+
+
+class TwoServers(Stack):
+    """Two servers and a worker, each of either release; callers know both servers."""
+
+    def __init__(self):
+        super().__init__(migrate=False)
+        self.ports = [ports.free_port(), ports.free_port()]
+        self.target = "ipv4:" + ",".join(f"127.0.0.1:{port}" for port in self.ports)
+        self.servers, self.part = {}, None
+
+    def connect(self, **options):
+        given = {"grpc.service_config": RETRIES, "grpc.enable_retries": 1, **dict(options.pop("options", {}))}
+        return super().connect(options=given.items(), **options)
+
+    def run(self, release, *words):
+        return subprocess.run(
+            [os.path.join(release, "tavola"), *words], env=program_environment({"TAVOLA_POSTGRES": self.postgres}),
+            capture_output=True, text=True, timeout=120 * TIMEOUT_FACTOR)
+
+    def start_part_of(self, release, name, program, settings):
+        child = self.start(name, [os.path.join(release, program)], settings)
+        wait_for(f"{name} of {release}", lambda: log_lines.of(child.output(), "listening" if program == "tavolad" else "ready"))
+        return child
+
+    def set_server(self, release, number):
+        """The server `number` is from now on of this release."""
+        if number in self.servers:
+            assert self.servers[number].stop() == 0
+        listen = f"127.0.0.1:{self.ports[number]}"
+        self.servers[number] = self.start_part_of(
+            release, f"server{number}-{len(self.children)}", "tavolad", self.server_settings(TAVOLA_LISTEN=listen))
+
+    def set_worker(self, release):
+        if self.part:
+            assert self.part.stop() == 0
+        self.part = self.start_part_of(
+            release, f"worker-{len(self.children)}", "tavola-worker", self.settings({"TAVOLA_SCRUB_SHARE": "0"}))
+
+    def set_all(self, release, order, load=None):
+        for part in order:
+            if part == "worker":
+                self.set_worker(release)
+            else:
+                self.set_server(release, 0)
+                if load:
+                    load.go_on()
+                self.set_server(release, 1)
+            if load:
+                load.go_on()
+
+
+class Upgrade(unittest.TestCase):
+    def setUp(self):
+        self.stack = TwoServers()
+        self.addCleanup(self.stack.close)
+
+    def migrate(self, release):
+        result = self.stack.run(release, "migrate")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def upgrade(self, order):
+        stack = self.stack
+        self.migrate(PREVIOUS)
+        stack.set_all(PREVIOUS, order)
+        load = Load(stack)
+        with load:
+            load.go_on()
+            self.assertIn("would apply", stack.run(BIN, "migrate", "--plan").stdout)
+            self.assertIn("applied", self.migrate(BIN))
+            load.go_on()
+            stack.set_all(BIN, order, load)
+            stack.set_all(PREVIOUS, list(reversed(order)), load)
+            self.assertIn("which works with it", self.migrate(PREVIOUS), "as the chart does when it is rolled back")
+            stack.set_all(BIN, order, load)
+        load.check()
+
+    def test_servers_first(self):
+        self.upgrade(["servers", "worker"])
+
+    def test_worker_first(self):
+        self.upgrade(["worker", "servers"])
+
+    def test_the_previous_release_connects_again_to_the_schema_of_this_one(self):
+        """Its programs lose all their connections after the migration, as in a failover of the database."""
+        stack = self.stack
+        self.migrate(PREVIOUS)
+        stack.set_all(PREVIOUS, ["servers", "worker"])
+        load = Load(stack)
+        with load:
+            self.migrate(BIN)
+            stack.sql(f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{stack.database}'"
+                      " and pid <> pg_backend_pid()")
+            load.go_on()
+        load.check()
+
+
+if __name__ == "__main__":
+    unittest.main()
