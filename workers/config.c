@@ -152,6 +152,12 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
         .accepts = config_is_address,
         .allowed = CONFIG_ADDRESS_ALLOWED,
         .help = "an address that answers GET /live and /ready over HTTP, for probes" },
+    { .name = "TAVOLA_WORKER_SCALER_LISTEN",
+        .type = CONFIG_STRING,
+        .offset = FIELD(scaler_listen),
+        .accepts = config_is_address,
+        .allowed = CONFIG_ADDRESS_ALLOWED,
+        .help = "an address that answers KEDA's external scaler over gRPC, for autoscaling by lag" },
     TRACE_SETTINGS(struct worker_config), LOG_SETTINGS(struct worker_config),
     FAILPOINT_SETTINGS(struct worker_config) };
 

@@ -31,6 +31,7 @@ struct worker_config {
     int64_t usage_interval_s;
     int64_t request_retention_s;
     int64_t change_retention_s;
+    const char *scaler_listen; /* NULL: none */
     struct trace_settings trace;
     struct log_settings log;
     FAILPOINT_FIELDS

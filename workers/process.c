@@ -22,7 +22,7 @@
 #include "workers/usage_counter.h"
 #include "workers/worker.h"
 
-enum { ROLES = 6 }; /* threads other than consumers */
+enum { ROLES = 7 }; /* threads other than consumers */
 
 struct thread {
     struct worker_ctx ctx;
@@ -61,6 +61,8 @@ static enum status start_threads(struct process *process, struct error *err)
     const struct worker_config *config = process->shared.config;
     int consumers = (int)config->threads;
 
+    if (config->scaler_listen)
+        TRY(scaler_start(config->scaler_listen, &process->shared.scaler, err));
     TRY(worker_tracing_start(
         &process->shared.tracing, trace_settings_endpoint(&config->trace), config->name, err));
     TRY(start_thread(process, "relay", 0, relay_thread, err));
@@ -69,6 +71,8 @@ static enum status start_threads(struct process *process, struct error *err)
     TRY(start_thread(process, "scrubber", 0, scrubber_thread, err));
     TRY(start_thread(process, "usage_counter", 0, usage_counter_thread, err));
     TRY(start_thread(process, "renewal", 0, lease_renewal_thread, err));
+    if (process->shared.scaler)
+        TRY(start_thread(process, "scaler", 0, scaler_thread, err));
     for (int i = 0; i < consumers; i++)
         TRY(start_thread(process, WORKER_CONSUMER, i, loop_thread, err));
     return STATUS_OK;
@@ -117,6 +121,7 @@ static void free_process(struct process *process)
     for (size_t i = 0; i < process->count; i++)
         worker_ctx_cleanup(&process->threads[i].ctx);
     free(process->threads);
+    scaler_stop(process->shared.scaler);
     worker_tracing_stop(&process->shared.tracing);
     worker_shared_cleanup(&process->shared);
 }

@@ -25,6 +25,7 @@
 #include "workers/metrics.h"
 #include "workers/outage.h"
 #include "workers/queues.h"
+#include "workers/scaler.h"
 #include "workers/traces.h"
 
 enum { WORKER_MAX_THREADS = 64 };
@@ -48,6 +49,7 @@ struct worker_shared {
     struct queues queues;
     struct told_gauges gauges;
     struct worker_tracing tracing;
+    struct scaler *scaler; /* NULL: not configured */
 };
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);

@@ -151,6 +151,20 @@ render owned --set server.replicas=null
 expect owned '^  replicas: 2$' 1
 expect owned '^kind: HorizontalPodAutoscaler$' 0
 
+# KEDA's object names the worker's own scaler; two autoscalers are refused.
+render keda --set worker.keda.enabled=true --set worker.keda.targetLagSeconds=9 --set networkPolicy.enabled=true
+expect keda '^kind: ScaledObject$' 1
+expect keda 'scalerAddress: demo-tavola-scaler\.[a-z]+:50053$' 1
+expect keda 'targetLagSeconds: "9"$' 1
+expect keda 'name: TAVOLA_WORKER_SCALER_LISTEN$' 1
+expect keda 'port: 50053$' 2
+expect keda '^  replicas: 2$' 1
+expect plain 'ScaledObject|SCALER_LISTEN' 0
+refuse --set worker.keda.enabled=true --set worker.autoscaling.enabled=true
+refuse --set worker.keda.minReplicas=0
+refuse --set worker.keda.targetLagSeconds=soon
+refuse --set server.keda.enabled=true
+
 render redis_tls --set redis.tlsSecret=certificates --set redis.clientCertificate=true \
     --set redis.sentinelPasswordKey=sentinel
 expect plain 'TAVOLA_REDIS_CA|TAVOLA_SENTINEL' 0
@@ -226,7 +240,7 @@ refuse --set postgres.password=secret
 # What stands in the manifests against what the programs know: an unknown setting would stop their start.
 for program in tavolad tavola-worker; do
     "$bin/$program" --print-settings >"$work/known"
-    sed -n "/command: \[$program\]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/redis_tls" "$work/tls" >"$work/set"
+    sed -n "/command: \[$program\]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/redis_tls" "$work/tls" "$work/keda" >"$work/set"
     [ -s "$work/set" ] || fail "the chart gives $program no settings"
     unknown=$(grep -vxFf "$work/known" "$work/set" || :)
     [ -z "$unknown" ] || fail "the chart gives $program what it does not know: $unknown"

@@ -45,7 +45,11 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{/* Nothing where an autoscaler owns the number: the chart's own, or, with null, another one. */}}
 {{- define "tavola.replicas" -}}
-{{- if not (or .autoscaling.enabled (kindIs "invalid" .replicas)) -}}
+{{- $keda := .keda | default dict -}}
+{{- if and .autoscaling.enabled $keda.enabled -}}
+{{- fail "worker.autoscaling.enabled and worker.keda.enabled: two autoscalers would undo each other's decisions; leave one off" -}}
+{{- end -}}
+{{- if not (or .autoscaling.enabled $keda.enabled (kindIs "invalid" .replicas)) -}}
 replicas: {{ .replicas }}
 {{- end -}}
 {{- end }}
