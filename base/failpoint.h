@@ -12,9 +12,13 @@
 #ifndef BASE_FAILPOINT_H
 #define BASE_FAILPOINT_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 #ifdef TAVOLA_FAILPOINTS
+
+#define FAILPOINTS_ARE_BUILT_IN true
 
 /* Does what TAVOLA_FAILPOINT says: kills or stops the process or, if err is not NULL, fails. */
 enum status failpoint_pass(const char *name, struct error *err);
@@ -38,6 +42,7 @@ enum status failpoint_pass(const char *name, struct error *err);
 
 #else
 
+#define FAILPOINTS_ARE_BUILT_IN false
 #define FAILPOINT(name) ((void)0)
 #define FAILPOINT_TRY(name, err) ((void)0)
 #define FAILPOINT_FIELDS

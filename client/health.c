@@ -4,6 +4,7 @@
  */
 #include "client/health.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "client/connect.h"
@@ -35,4 +36,22 @@ enum status health_check(const struct client_config *config, int64_t timeout_ms,
     tavola_reply_free(reply);
     tavola_close(client);
     return status;
+}
+
+bool health_knows(const struct client_config *config, const char *service, int64_t timeout_ms)
+{
+    char body[96];
+    const struct tavola_question check = { "/grpc.health.v1.Health/Check", body, timeout_ms };
+    struct error err = { 0 };
+    struct tavola *client;
+    struct tavola_reply *reply = NULL;
+    bool is_known;
+
+    snprintf(body, sizeof(body), "{\"service\":\"%s\"}", service);
+    if (client_connect(config, 1, &client, &err) != STATUS_OK)
+        return false;
+    is_known = tavola_ask(client, &check, &reply, NULL) == TAVOLA_OK;
+    tavola_reply_free(reply);
+    tavola_close(client);
+    return is_known;
 }

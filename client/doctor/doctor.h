@@ -9,9 +9,13 @@
 
 #include "client/client_config.h"
 #include "client/doctor/findings.h"
+#include "domain/database/fact.h"
 
 /* TAVOLA_POSTGRES: whether the programs can use it; its settings; what holds vacuum back; its clock. */
 void doctor_check_postgres(const struct client_config *config, struct findings *out);
+
+/* The room left on the database's disk, as far as these facts about the database let it be known. */
+void doctor_check_disk(const struct facts *facts, struct findings *out);
 
 /* TAVOLA_REDIS: its settings and its clock. */
 void doctor_check_redis(const struct client_config *config, struct findings *out);

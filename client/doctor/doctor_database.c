@@ -86,6 +86,7 @@ void doctor_check_postgres(const struct client_config *config, struct findings *
 
         findings_add_ok(out, PART, "it can be reached, and has the schema of this version");
         rules_apply(&rules_of_postgres, &facts, out);
+        doctor_check_disk(&facts, out);
         doctor_compare_clocks(PART, theirs, fmin(fmax(theirs, before), after), out);
     } else {
         add_failure(&err, out);

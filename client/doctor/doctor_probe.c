@@ -3,6 +3,7 @@
  * doctor_probe.c - one entity's way through the service: written, found by an index, deleted by a transaction.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #include "client/doctor/doctor.h"
 
 #define PART "probe"
+
+static const double NS_PER_SECOND = 1e9;
 
 enum { WAIT_MS = 10000, NAME_BYTES = 64 };
 
@@ -46,14 +49,27 @@ static enum tavola_code step_create_index(struct probe *probe)
     return tavola_create_index(probe->client, &index, WAIT_MS, &probe->error);
 }
 
+/* The timestamp of a new entity is the time of the server's clock. */
+static void compare_clocks(const struct probe *probe, double before)
+{
+    double after = doctor_clock();
+    double theirs = (double)probe->written.timestamp.seconds + probe->written.timestamp.nanos / NS_PER_SECOND;
+
+    doctor_compare_clocks("server", theirs, fmin(fmax(theirs, before), after), probe->out);
+}
+
 static enum tavola_code step_write(struct probe *probe)
 {
     const struct tavola_write_options options = { .written = &probe->written };
     struct tavola_entity *entity = tavola_entity_new(entity_key);
     enum tavola_code code;
+    double before;
 
     tavola_entity_set_string(entity, "Name", "probe");
+    before = doctor_clock();
     code = tavola_write(probe->client, probe->table, TAVOLA_INSERT, entity, &options, &probe->error);
+    if (code == TAVOLA_OK)
+        compare_clocks(probe, before);
     tavola_entity_free(entity);
     return code;
 }

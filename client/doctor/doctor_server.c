@@ -66,10 +66,26 @@ static void check_authentication(const struct client_config *config, struct find
                                        "what passes calls on to it") });
 }
 
+static void check_build(const struct client_config *config, struct findings *out)
+{
+    if (!health_knows(config, "failpoints", TIMEOUT_MS)) {
+        findings_add_ok(out, PART, "it is a build without failpoints");
+        return;
+    }
+    findings_add(out,
+        &(struct finding){ .severity = SEVERITY_PROBLEM,
+            .part = STR_LITERAL(PART),
+            .what = STR_LITERAL("it is a build with failpoints"),
+            .why = STR_LITERAL(
+                "it is for tests: one setting makes it die, stand still or fail at a named point"),
+            .remedy = STR_LITERAL("run the programs of a release: ./dev build makes them in build/bin") });
+}
+
 bool doctor_check_server(const struct client_config *config, struct findings *out)
 {
     if (!check_health(config, out))
         return false;
     check_authentication(config, out);
+    check_build(config, out);
     return true;
 }

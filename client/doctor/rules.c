@@ -93,6 +93,18 @@ static const struct rule redis_rules[] = {
         "the tests run with Redis 7; older ones than 6 were never tried", "upgrade Redis" },
 };
 
+static const struct rule disk_rules[] = {
+    { "disk_free_percent", RULE_BELOW, NULL, 10, SEVERITY_WARNING,
+        "a database whose disk is full takes no writes, and may stop",
+        "make the database's disk larger, or remove what else is on it; psql -c \"select "
+        "pg_size_pretty(pg_database_size(current_database()))\" shows what the data take" },
+    { "disk_free_percent_of_max_wal_size", RULE_BELOW, NULL, 200, SEVERITY_PROBLEM,
+        "under load the write-ahead log grows to max_wal_size and beyond: a full disk stops the database",
+        "make the database's disk larger, or: psql -c \"alter system set max_wal_size = '1GB'\" -c \"select "
+        "pg_reload_conf()\"" },
+};
+
+const struct rules rules_of_disk = { "PostgreSQL", disk_rules, ARRAY_LEN(disk_rules) };
 const struct rules rules_of_postgres = { "PostgreSQL", postgres_rules, ARRAY_LEN(postgres_rules) };
 const struct rules rules_of_redis = { "Redis", redis_rules, ARRAY_LEN(redis_rules) };
 

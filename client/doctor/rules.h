@@ -28,6 +28,7 @@ struct rules {
 
 extern const struct rules rules_of_postgres;
 extern const struct rules rules_of_redis;
+extern const struct rules rules_of_disk; /* the database's: doctor_disk.c */
 
 /* Apply each rule whose fact exists: add its finding, or one of severity OK. */
 void rules_apply(const struct rules *rules, const struct facts *facts, struct findings *out);

@@ -9,6 +9,7 @@
 #include "service/probes/health.h"
 
 #include "api/codec.h"
+#include "base/failpoint.h"
 #include "grpc/health/v1/health.pb-c.h"
 #include "service/call.h"
 #include "service/handlers/handlers.h"
@@ -144,7 +145,8 @@ static bool asked_service(struct rpc_call *call, struct str message, struct str 
 
 static bool is_known(struct str service)
 {
-    return service.len == 0 || is_liveness(service) || methods_have_service(service);
+    return service.len == 0 || is_liveness(service) || methods_have_service(service) ||
+           (FAILPOINTS_ARE_BUILT_IN && str_equal(service, str_of(HEALTH_FAILPOINTS)));
 }
 
 /* ---- Check ---- */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.h - the state that grpc.health.v1.Health reports. The store and the end of the program change it.
+ * health.h - the state that grpc.health.v1.Health reports. The store and the end of the program
+ * change it.
  *
- * All services have the same state: SERVING while the server reaches the database and is not stopping. The
- * service name HEALTH_LIVENESS is for probes that restart a program that hangs: its state is SERVING while
- * the server can answer, and answers new connections to its own address (listener_probe.h).
+ * All services have the same state: SERVING while the server reaches the database and is not
+ * stopping. The service name HEALTH_LIVENESS is for probes that restart a program that hangs: its
+ * state is SERVING while the server can answer, and answers new connections to its own address
+ * (listener_probe.h).
  */
 #ifndef SERVICE_PROBES_HEALTH_H
 #define SERVICE_PROBES_HEALTH_H
@@ -13,6 +15,9 @@
 #include <stdbool.h>
 
 #define HEALTH_LIVENESS "liveness"
+
+/* A service name that only builds with failpoints know (base/failpoint.h), for `tavola doctor`. */
+#define HEALTH_FAILPOINTS "failpoints"
 
 struct health_watcher;
 
@@ -27,7 +32,9 @@ struct health {
 void health_init(struct health *health);
 void health_set_available(struct health *health, bool available);
 
-/* Set whether the server answers on its own address. Before the first call it counts as answering. */
+/*
+ * Set whether the server answers on its own address. Before the first call it counts as answering.
+ */
 void health_set_listening(struct health *health, bool is_listening);
 
 /* The present state; true: SERVING. liveness: the state of HEALTH_LIVENESS. */

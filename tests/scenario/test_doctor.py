@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tavola doctor`: nothing where all is well, and the one right finding for each thing that is not."""
 
+import glob
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from tavola_test.processes import run_program
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
+FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
 PROBE = ["create a table", "create an index and wait until it is built", "write an entity",
          "find it by the index, as fresh as the write", "delete it by a transaction", "find it no more"]
 
@@ -21,6 +23,8 @@ class Doctor(unittest.TestCase):
         self.addCleanup(stack.close)
         # The cluster of the tests does not wait for its disk.
         self.expected = {"fsync is off", "full_page_writes is off"}
+        if "TAVOLA_FAILPOINT" in run_program("tavolad", "--print-settings").stdout and "failpoints" not in self._testMethodName:
+            self.expected.add("it is a build with failpoints")
 
     def run_doctor(self, *arguments, **changed):
         settings = {"TAVOLA_POSTGRES": self.stack.postgres, "TAVOLA_TARGET": self.stack.target,
@@ -134,6 +138,44 @@ class Doctor(unittest.TestCase):
                        "PGUSER": self.stack.postgres_user, "PGDATABASE": self.stack.database}
         subprocess.run(["sh", "-c", warned()["remedy"]], check=True, env=environment, stdout=subprocess.DEVNULL)
         wait_for("the remedy", lambda: not warned())
+
+    def test_room_on_the_disk_of_the_database(self):
+        self.stack = Stack(own_postgres=True)
+        self.addCleanup(self.stack.close)
+        self.stack.start_server()
+        told = lambda: {one["what"].split(" is ")[0]: one for one in self.findings("--no-probe") if one["part"] == "PostgreSQL"}
+        self.assertEqual(told()["disk_free_percent_of_max_wal_size"]["severity"], "ok")
+        self.stack.sql("alter system set max_wal_size = '900TB'")
+        self.stack.sql("select pg_reload_conf()")
+        found = wait_for("the finding", lambda: next(
+            (one for name, one in told().items() if name == "disk_free_percent_of_max_wal_size" and one["severity"] == "problem"), None))
+        self.assertIn("alter system set max_wal_size", found["remedy"])
+        # A role that may not read where the data are.
+        self.stack.sql("alter system reset max_wal_size")
+        self.stack.sql("select pg_reload_conf()")
+        away = self.stack.sql("create role limited login; grant pg_read_all_data to limited; select 1") and \
+            self.stack.postgres.replace(f"user={self.stack.postgres_user}", "user=limited")
+        notes = [one for one in self.findings("--no-probe", TAVOLA_POSTGRES=away) if "is unknown" in one["what"]]
+        self.assertEqual([one["severity"] for one in notes], ["note"])
+        self.assertIn("df -h", notes[0]["remedy"])
+
+    @unittest.skipUnless(FAKETIME, "needs Debian's package faketime")
+    def test_clocks_that_differ(self):
+        self.stack.start_worker()
+        self.stack.start_server()
+        clocks = lambda **settings: {one["part"]: one["severity"] for one in self.findings(**settings) if "its clock is" in one["what"]}
+        self.assertEqual(clocks(), {"PostgreSQL": "ok", "Redis": "ok", "server": "ok"})
+        fake = {"LD_PRELOAD": FAKETIME, "FAKETIME": "+30s", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}
+        self.assertEqual(clocks(**fake), {"PostgreSQL": "warning", "Redis": "warning", "server": "warning"}, "this machine's is wrong")
+        self.stack.server.stop()
+        self.stack.start_server(**fake)
+        self.assertEqual(clocks(), {"PostgreSQL": "ok", "Redis": "ok", "server": "warning"})
+
+    def test_a_build_with_failpoints(self):
+        self.stack.start_server()
+        [found] = [one for one in self.findings("--no-probe") if "failpoints" in one["what"]]
+        known = "TAVOLA_FAILPOINT" in run_program("tavolad", "--print-settings").stdout
+        self.assertEqual((found["part"], found["severity"]), ("server", "problem" if known else "ok"))
 
     def test_certificates(self):
         self.stack.start_server()

@@ -7,7 +7,10 @@ with sessions as (
 ),
 facts (name, value) as (
     select name, setting from pg_settings where name in ('server_version', 'fsync', 'full_page_writes',
-        'synchronous_commit', 'autovacuum', 'track_counts', 'data_checksums', 'huge_pages', 'max_connections')
+        'synchronous_commit', 'autovacuum', 'track_counts', 'data_checksums', 'huge_pages', 'max_connections',
+        'data_directory')
+    union all
+    select 'over_unix_socket', (inet_server_addr() is null)::text
     union all
     select 'shared_buffers', pg_size_bytes(current_setting('shared_buffers'))::text
     union all

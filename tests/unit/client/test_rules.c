@@ -31,6 +31,8 @@ static const struct rule_case {
     { &rules_of_postgres, "transaction_ids_used", "1000000000", "1000000001", SEVERITY_PROBLEM },
     { &rules_of_postgres, "dead_rows_percent", "30", "31", SEVERITY_WARNING },
     { &rules_of_postgres, "intents_empty_bytes", "0", "1073741825", SEVERITY_WARNING },
+    { &rules_of_disk, "disk_free_percent", "10", "9", SEVERITY_WARNING },
+    { &rules_of_disk, "disk_free_percent_of_max_wal_size", "200", "199", SEVERITY_PROBLEM },
     { &rules_of_redis, "maxmemory_policy", "noeviction", "allkeys-lru", SEVERITY_PROBLEM },
     { &rules_of_redis, "used_memory_percent", "90", "91", SEVERITY_WARNING },
     { &rules_of_redis, "evicted_keys", "0", "1", SEVERITY_WARNING },
@@ -79,7 +81,7 @@ END_TEST
 
 START_TEST(every_rule_has_a_case)
 {
-    ck_assert_uint_eq(rules_of_postgres.count + rules_of_redis.count, ARRAY_LEN(cases));
+    ck_assert_uint_eq(rules_of_postgres.count + rules_of_redis.count + rules_of_disk.count, ARRAY_LEN(cases));
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         for (size_t j = 0; j < i; j++)
             ck_assert_str_ne(cases[i].fact, cases[j].fact);
