@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "client/arguments.h"
 #include "client/calls.h"
+#include "client/interrupt.h"
 #include "client/top/top_page.h"
+#include "client/top/top_screen.h"
 
 #define TOP_ARGUMENTS "[--once]"
 
@@ -29,16 +31,22 @@ static int run_top(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "top" };
     struct tavola *client;
-    bool shown;
+    bool shown, on_screen;
 
     if (!arguments_read(TOP_ARGUMENTS, argc, argv, &arguments))
         return COMMAND_MISUSED;
     if (arguments.count != 0)
         return command_misused("top", TOP_ARGUMENTS);
+    on_screen = !arguments_value(&arguments, "--once") && top_screen_is_possible();
+    if (on_screen)
+        interrupt_catch();
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
-    shown = arguments_value(&arguments, "--once") ? top_page_print(client) : print_pages(client);
+    if (arguments_value(&arguments, "--once"))
+        shown = top_page_print(client);
+    else
+        shown = (on_screen && top_screen_run(client, config->target)) || print_pages(client);
     return calls_close(client, shown ? COMMAND_OK : COMMAND_FAILED);
 }
 
@@ -46,8 +54,9 @@ static const struct command commands[] = {
     {
         .words = "top",
         .arguments = TOP_ARGUMENTS,
-        .help =
-            "show queues and indexes every 2 seconds: open work, its age, its rate; --once: print one page",
+        .help = "watch the service: rates and durations of methods, queues, indexes, hot partitions, "
+                "operations, dead "
+                "letters; h lists the keys; --once, or without a terminal: plain pages",
         .run = run_top,
     },
 };

@@ -58,6 +58,18 @@ void metrics_read_calls(const struct service *service, struct metrics_calls *out
     }
 }
 
+void metrics_read_method(const struct service *service, size_t method, struct metrics_calls *out)
+{
+    size_t first = method * PER_METHOD;
+
+    *out = (struct metrics_calls){ 0 };
+    for (size_t code = 0; code < RPC_CODES; code++)
+        out->ended += counters_read(service->calls, first + code);
+    out->failed = out->ended - counters_read(service->calls, first);
+    for (size_t slot = 0; slot <= METRICS_BOUNDS; slot++)
+        out->durations[slot] = counters_read(service->calls, first + RPC_CODES + slot);
+}
+
 /* ---- text ---- */
 
 /* The labels of a method: "/tavola.v1.EntityService/GetEntity" becomes EntityService and GetEntity. */

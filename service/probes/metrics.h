@@ -26,6 +26,9 @@ struct metrics_calls {
 
 void metrics_read_calls(const struct service *service, struct metrics_calls *out);
 
+/* Of one method, by its position in methods_at, whether it waits or not. */
+void metrics_read_method(const struct service *service, size_t method, struct metrics_calls *out);
+
 /* The parts of the server that have metrics. */
 struct metrics_sources {
     struct service *service;

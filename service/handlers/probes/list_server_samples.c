@@ -6,6 +6,7 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec.h"
+#include "service/methods.h"
 #include "service/probes/server_history.h"
 #include "tavola/v1/admin_service.pb-c.h"
 
@@ -30,6 +31,35 @@ static void write_sample(const struct server_history_sample *sample, struct aren
     codec_pack(reply, 1, &message.base);
 }
 
+static void write_method(const struct method *method, const struct metrics_calls *calls, struct buf *reply)
+{
+    Tavola__V1__MethodTotals message = TAVOLA__V1__METHOD_TOTALS__INIT;
+    int64_t durations[METRICS_BOUNDS + 1];
+    struct str path = str_from(str_of(method->path), 1);
+
+    while (memchr(path.data, '.', path.len)) /* without the package */
+        (void)str_take(&path, '.');
+    for (size_t slot = 0; slot <= METRICS_BOUNDS; slot++)
+        durations[slot] = (int64_t)calls->durations[slot];
+    message.method = codec_bytes(path);
+    message.calls = (int64_t)calls->ended;
+    message.failed = (int64_t)calls->failed;
+    message.durations = durations;
+    message.n_durations = METRICS_BOUNDS + 1;
+    codec_pack(reply, 4, &message.base);
+}
+
+static void write_methods(const struct service *service, struct buf *reply)
+{
+    struct metrics_calls calls;
+
+    for (size_t i = 0; i < methods_count(service); i++) {
+        metrics_read_method(service, i, &calls);
+        if (calls.ended > 0)
+            write_method(*methods_at(service, i), &calls, reply);
+    }
+}
+
 static void write_head(int64_t memory_limit_bytes, struct buf *reply)
 {
     Tavola__V1__ListServerSamplesResponse head = TAVOLA__V1__LIST_SERVER_SAMPLES_RESPONSE__INIT;
@@ -51,6 +81,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     count = server_history_read(service->history, samples);
     for (size_t i = 0; i < count; i++)
         write_sample(&samples[i], ctx->arena, &ctx->reply);
+    write_methods(service, &ctx->reply);
     write_head(service->memory_limit_bytes, &ctx->reply);
     ctx->is_answered = true;
     return STATUS_OK;
