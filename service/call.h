@@ -76,6 +76,7 @@ struct method {
      */
     enum operation_kind operation;
     bool may_get;           /* the method runs this kind or OPERATION_GET, as the request says */
+    bool may_look_up;       /* likewise OPERATION_LOOKUP */
     call_decode_fn *decode; /* the functions that operation_call_events calls */
     call_encode_fn *encode;
     const struct stream_method *stream; /* the functions that stream_events calls */

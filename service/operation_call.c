@@ -199,7 +199,8 @@ static enum status decode(struct operation_call *state, struct error *err)
         return hold_memory(state, err);
     assert((operation_kind_facts(operation->kind)->scope ==
                    operation_kind_facts(state->method->operation)->scope ||
-               (state->method->may_get && operation->kind == OPERATION_GET)) &&
+               (state->method->may_get && operation->kind == OPERATION_GET) ||
+               (state->method->may_look_up && operation->kind == OPERATION_LOOKUP)) &&
            "the method table says what the method needs");
     if (audit_target_is_recorded(operation))
         operation->audit =

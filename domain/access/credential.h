@@ -67,6 +67,8 @@ struct credential {
 
     /* Only for parsed credentials: the signed bytes, and the signature. */
     struct str fields;
+    struct str
+        other_fields; /* the text that another kind of signer signs for the same; empty: there is none */
     struct str signature;
 };
 

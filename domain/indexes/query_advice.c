@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_advice.c - see the header. An index answers where equality binds all properties of its partition key, and where
- * its own filter matches all that the query's filter matches.
+ * query_advice.c - see the header.
  */
 #include "domain/indexes/query_advice.h"
 
@@ -9,6 +8,7 @@
 
 #include "domain/filter/access_path.h"
 #include "domain/filter/filter_tree.h"
+#include "domain/indexes/query_lookup.h"
 #include "domain/limits.h"
 
 enum { MAX_SUGGESTIONS = LIMIT_INDEXES_PER_TABLE + 8 };
@@ -30,68 +30,6 @@ static void add_sentence(struct advice *advice, struct str text)
 
 /* ---- indexes ---- */
 
-/* Whether every match has one given value of this property. */
-static bool is_bound(const struct filter *filter, struct str property)
-{
-    for (size_t i = 0; i < filter->test_count; i++) {
-        const struct test *test = &filter->tests[i];
-
-        if (test->required && test->kind == TEST_COMPARE && test->accepts == ACCEPT_EQ &&
-            test->subject == SUBJECT_PROPERTY && str_equal(test->name, property))
-            return true;
-    }
-    return false;
-}
-
-/* Whether the key has properties and the filter binds each of them by equality. */
-static bool binds_key(const struct filter *filter, const struct key_parts *key)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < key->count; i++) {
-        if (key->parts[i].is_literal)
-            continue;
-        if (!is_bound(filter, key->parts[i].text))
-            return false;
-        any = true;
-    }
-    return any;
-}
-
-static bool same_value(const struct value *a, const struct value *b)
-{
-    return a->type == b->type && a->integer == b->integer && str_equal(a->bytes, b->bytes) &&
-           (a->type != PROPERTY_DOUBLE || a->number == b->number);
-}
-
-/* Whether each match of the filter passes this test of another filter. */
-static bool requires(const struct filter *filter, const struct test *other)
-{
-    for (size_t i = 0; i < filter->test_count; i++) {
-        const struct test *test = &filter->tests[i];
-
-        if (test->required && test->kind == other->kind && test->subject == other->subject &&
-            test->accepts == other->accepts && str_equal(test->name, other->name) &&
-            same_value(&test->literal, &other->literal))
-            return true;
-    }
-    return false;
-}
-
-/*
- * Whether an index has an entry for each match of the filter. Recognised only if each test of its own filter is one of
- * it.
- */
-static bool holds_all(const struct index *index, const struct filter *filter)
-{
-    const struct filter *own = index->filter;
-
-    for (size_t i = 0; own && i < own->test_count; i++)
-        if (!own->tests[i].required || !requires(filter, &own->tests[i]))
-            return false;
-    return true;
-}
-
 /* By what LookupIndex finds entities: the values, or the values without case. */
 static const char *found_by(const struct key_parts *key)
 {
@@ -109,8 +47,7 @@ static bool suggest_indexes(struct advice *advice)
     for (size_t i = 0; i < advice->table->index_count; i++) {
         const struct index *index = advice->table->indexes[i];
 
-        if (index->replaces != 0 || !binds_key(advice->filter, &index->partition_key) ||
-            !holds_all(index, advice->filter))
+        if (index->replaces != 0 || !query_lookup_is_answered(advice->filter, index))
             continue;
         any = true;
         add_sentence(advice, arena_format(advice->arena,
@@ -127,7 +64,7 @@ static void suggest_new_index(struct advice *advice)
     for (size_t i = 0; i < advice->filter->test_count; i++) {
         struct str name = advice->filter->tests[i].name;
 
-        if (advice->filter->tests[i].subject != SUBJECT_PROPERTY || !is_bound(advice->filter, name))
+        if (advice->filter->tests[i].subject != SUBJECT_PROPERTY || !query_lookup_binds(advice->filter, name))
             continue;
         add_sentence(advice, arena_format(advice->arena,
                                  "create an index whose partition key is the property %.*s (CreateIndex), "

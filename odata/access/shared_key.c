@@ -16,19 +16,18 @@ static struct str date_of(const struct signed_request *request)
     return request->ms_date.len > 0 ? request->ms_date : request->date;
 }
 
-/* Append the path. If its first segment is the account with "-secondary", the suffix is left out. */
-static void append_path(struct buf *out, const struct signed_request *request)
+/* Append the path without "-secondary" behind the account, its first segment; false: it has no such suffix. */
+static bool append_primary_path(struct buf *out, const struct signed_request *request)
 {
     struct str rest = str_from(request->path, 1);
     struct str segment = str_take(&rest, '/');
 
-    if (request->is_secondary && segment.len == request->account.len + SECONDARY.len &&
-        str_starts_with(segment, request->account)) {
-        buf_format(out, "/%.*s", STR_ARG(request->account));
-        buf_append(out, str_from(request->path, 1 + segment.len));
-    } else {
-        buf_append(out, request->path.len > 0 ? request->path : STR_LITERAL("/"));
-    }
+    if (!request->is_secondary || segment.len != request->account.len + SECONDARY.len ||
+        !str_starts_with(segment, request->account))
+        return false;
+    buf_format(out, "/%.*s", STR_ARG(request->account));
+    buf_append(out, str_from(request->path, 1 + segment.len));
+    return true;
 }
 
 static void append_comp(struct buf *out, struct str query, struct arena *arena)
@@ -43,17 +42,35 @@ static void append_comp(struct buf *out, struct str query, struct arena *arena)
         }
 }
 
+static void append_head(struct buf *out, const struct signed_request *request, enum shared_key_scheme scheme)
+{
+    if (scheme == SHARED_KEY_FULL)
+        buf_format(out, "%.*s\n%.*s\n%.*s\n", STR_ARG(request->method), STR_ARG(request->content_md5),
+            STR_ARG(request->content_type));
+    buf_format(out, "%.*s\n/%.*s", STR_ARG(date_of(request)), STR_ARG(request->account));
+}
+
 struct str shared_key_content(
     const struct signed_request *request, enum shared_key_scheme scheme, struct arena *arena)
 {
     struct buf out;
 
     buf_init(&out, arena);
-    if (scheme == SHARED_KEY_FULL)
-        buf_format(&out, "%.*s\n%.*s\n%.*s\n", STR_ARG(request->method), STR_ARG(request->content_md5),
-            STR_ARG(request->content_type));
-    buf_format(&out, "%.*s\n/%.*s", STR_ARG(date_of(request)), STR_ARG(request->account));
-    append_path(&out, request);
+    append_head(&out, request, scheme);
+    buf_append(&out, request->path.len > 0 ? request->path : STR_LITERAL("/"));
+    append_comp(&out, request->query, arena);
+    return buf_str(&out);
+}
+
+struct str shared_key_primary_content(
+    const struct signed_request *request, enum shared_key_scheme scheme, struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    append_head(&out, request, scheme);
+    if (!append_primary_path(&out, request))
+        return STR_EMPTY;
     append_comp(&out, request->query, arena);
     return buf_str(&out);
 }
@@ -76,6 +93,7 @@ bool shared_key_read(const struct signed_request *request, enum shared_key_schem
         !http_date_parse(date_of(request), &credential.issued) || !has_lines_only(request))
         return false;
     credential.fields = shared_key_content(request, scheme, arena);
+    credential.other_fields = shared_key_primary_content(request, scheme, arena);
     if (credential_check(&credential, NULL) != STATUS_OK)
         return false;
     *out = credential;

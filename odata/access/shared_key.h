@@ -7,7 +7,8 @@
  *
  * The date is x-ms-date if the request has one, otherwise Date. The canonicalized resource is "/", the
  * account, the path as received, and "?comp=" with its value if the query has comp. If the path names the
- * secondary endpoint, "-secondary" is left out. Nothing else of the request is signed.
+ * secondary endpoint, the documents leave "-secondary" out and the SDKs do not: either text may be signed.
+ * Nothing else of the request is signed.
  */
 #ifndef ODATA_ACCESS_SHARED_KEY_H
 #define ODATA_ACCESS_SHARED_KEY_H
@@ -16,8 +17,12 @@
 
 enum shared_key_scheme { SHARED_KEY_FULL, SHARED_KEY_LITE };
 
-/* The signed text; in the arena. */
+/* The signed text, with the path as received; in the arena. */
 struct str shared_key_content(
+    const struct signed_request *request, enum shared_key_scheme scheme, struct arena *arena);
+
+/* The same without "-secondary" behind the account of the path; empty: the path does not have it. */
+struct str shared_key_primary_content(
     const struct signed_request *request, enum shared_key_scheme scheme, struct arena *arena);
 
 /*

@@ -28,6 +28,8 @@ struct odata_call {
     struct odata_batch *batch;  /* of $batch, set by decode: odata_batch.h */
     /* the call is an operation of a batch, and its reply a part of the batch's reply */
     bool is_part;
+    const struct filter *filter;                 /* of a query that goes through an index */
+    int64_t index_id;                            /* of the index that a query goes through; 0: none */
     bool is_empty;                               /* $top=0: the query returns no entities, only headers */
     char request_id[ODATA_REQUEST_ID_BYTES + 1]; /* a Guid, for the reply's headers and errors */
 };

@@ -25,7 +25,7 @@ enum status odata_query_top(struct call_ctx *ctx, int32_t *out, struct error *er
     return STATUS_OK;
 }
 
-static enum status read_max_plan(struct call_ctx *ctx, enum access_path *out, struct error *err)
+enum status odata_query_max_plan(struct call_ctx *ctx, enum access_path *out, struct error *err)
 {
     struct str name = http_request_header(odata_call_request(ctx), "x-tavola-max-plan");
 
@@ -71,8 +71,15 @@ enum status odata_query_decode(struct call_ctx *ctx, struct operation *out, stru
     TRY(odata_query_top(ctx, &page->limit, err));
     TRY(filter_compile(odata_call_of(ctx)->target.options.filter, ctx->arena, &page->filter, err));
     filter_key_plan(page->filter, ctx->arena, &page->plan);
-    TRY(read_max_plan(ctx, &page->max_plan, err));
+    TRY(odata_query_max_plan(ctx, &page->max_plan, err));
     return read_position(ctx, page, err);
+}
+
+void odata_query_add_stats(struct call_ctx *ctx, const struct query_stats *stats)
+{
+    odata_call_add_header(ctx, "x-tavola-access-path", str_of(access_path_name(stats->access_path)));
+    odata_call_add_header(
+        ctx, "x-tavola-rows-examined", arena_format(ctx->arena, "%lld", (long long)stats->rows_examined));
 }
 
 enum status odata_query_add_headers(struct call_ctx *ctx, const struct outcome_page *page, struct error *err)
@@ -81,9 +88,7 @@ enum status odata_query_add_headers(struct call_ctx *ctx, const struct outcome_p
     struct str text;
 
     TRY(paging_check_table(ctx, page->table_id, err));
-    odata_call_add_header(ctx, "x-tavola-access-path", str_of(access_path_name(page->stats.access_path)));
-    odata_call_add_header(ctx, "x-tavola-rows-examined",
-        arena_format(ctx->arena, "%lld", (long long)page->stats.rows_examined));
+    odata_query_add_stats(ctx, &page->stats);
     if (!page->more || odata_call_of(ctx)->is_empty)
         return STATUS_OK;
     token.table_id = page->table_id;

@@ -262,3 +262,56 @@ describe("TableClient", () => {
     await refused(all(client.listEntities({ queryOptions: { filter: "startswith(a,'x') eq b" } })), 501, "NotImplemented");
   });
 });
+
+describe("an index of Tavola", () => {
+  const table = "ThroughIndex";
+  const endpoint = new URL(/TableEndpoint=([^;]+)/.exec(connection)[1]);
+  const call = async (method, message) => {
+    const reply = await fetch(new URL(`/tavola.v1.${method}`, endpoint), {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(message),
+    });
+    return { status: reply.status, message: await reply.json() };
+  };
+
+  /** A client whose requests have further headers; what replies say of themselves goes into `seen`. */
+  function withHeaders(headers, seen) {
+    const client = open(table);
+    client.pipeline.addPolicy({
+      name: "tavola",
+      async sendRequest(request, next) {
+        for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
+        const reply = await next(request);
+        seen.path = reply.headers.get("x-tavola-access-path");
+        seen.lag = reply.headers.get("x-tavola-lag-ms");
+        seen.token = reply.headers.get("x-tavola-consistency-token");
+        return reply;
+      },
+    });
+    return client;
+  }
+
+  it("answers an unchanged client that names it in a header", async () => {
+    await open(table).createTable();
+    const index = { name: "SdkByCity", table, shape: 1, place: 2, partitionKey: [{ property: "City" }] };
+    assert.equal((await call("IndexService/CreateIndex", { index })).status, 200);
+    const written = {}, seen = {};
+    for (const n of [1, 2, 3])
+      await withHeaders({}, written).createEntity({ partitionKey: "p", rowKey: `r${n}`, City: n % 2 ? "Rome" : "Oslo" });
+    const end = Date.now() + 60_000;
+    for (;;) {
+      const client = withHeaders({ "x-tavola-index": "SdkByCity", "x-tavola-consistency-token": written.token ?? "" }, seen);
+      const found = await all(client.listEntities({ queryOptions: { filter: odata`City eq ${"Rome"}` } })).catch((error) => error);
+      if (Array.isArray(found)) {
+        assert.deepEqual(found.map((entity) => entity.rowKey), ["r1", "r3"]);
+        break;
+      }
+      assert.ok(["IndexNotReady", "IndexNotFound"].includes(found.details?.odataError?.code), String(found));
+      assert.ok(Date.now() < end, String(found));
+      await new Promise((resume) => setTimeout(resume, 100));
+    }
+    assert.equal(seen.path, "INDEX_LOOKUP");
+    assert.match(seen.lag, /^\d+$/);
+    await refused(
+      all(withHeaders({ "x-tavola-index": "SdkByCity" }, seen).listEntities({ queryOptions: { filter: "Age eq 1" } })), 400, "InvalidInput");
+  });
+});

@@ -51,6 +51,12 @@ describe("credentials", () => {
     await refused(rows(new TableClient(endpoint, "Signed", other, options)), 403, "AuthenticationFailed");
   });
 
+  it("takes requests to the secondary endpoint, whose path the SDK signs with its suffix", async () => {
+    const service = new TableServiceClient(`${endpoint}-secondary`, credential, options);
+    assert.equal((await service.getStatistics()).geoReplication.status, "live");
+    assert.equal((await new TableClient(`${endpoint}-secondary`, "Signed", credential, options).getEntity("p", "a")).rowKey, "a");
+  });
+
   it("gives a signature of a table what it permits", async () => {
     const reader = withTable({ permissions: { query: true } });
     assert.deepEqual(await rows(reader), ["O'Neil ä%+", "a", "b", "c"]);

@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import unittest
+import urllib.parse
 
 from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
@@ -347,6 +348,78 @@ class Rest(unittest.TestCase):
         self.refused(self.send("DELETE", "/Tables('byCity')"), 409, "IndexOwned")
         written = self.insert("r4", City="Paris")
         self.assertTrue(written.headers["x-tavola-consistency-token"])
+
+    def make_index(self, name, *partition_key, **more):
+        with self.stack.connect() as caller:
+            parts = [{"property": part} for part in partition_key]
+            caller.create_index(index={"name": name, "table": self.table, "shape": 1, "place": 2, "partition_key": parts, **more})
+            wait_ready(caller, name)
+        # The server reads the catalogue twice a second.
+        wait_for("the index", lambda: self.through(name, "none eq 1").code() != "IndexNotFound")
+
+    def through(self, index, text, more="", **headers):
+        path = f"/{self.table}()?$filter={urllib.parse.quote(text)}{more}"
+        return self.send("GET", path, Accept="application/json;odata=nometadata", x_tavola_index=index, **headers)
+
+    def test_a_query_goes_through_an_index(self):
+        for n in range(6):
+            self.insert(f"r{n}", City="Paris" if n % 2 else "Rome", N=n)
+        self.make_index("through", "City", row_key=[{"property": "N"}])
+        written = self.insert("r7", City="Paris", N=7)
+        token = written.headers["x-tavola-consistency-token"]
+        for text, rows in (
+            ("City eq 'Paris'", [1, 3, 5, 7]),
+            ("City eq 'Paris' and N gt 3", [5, 7]),
+            ("City eq 'Paris' and N ge 3 and N lt 7", [3, 5]),
+            ("City eq 'Paris' and N lt 5", [1, 3]),
+            ("City eq 'Paris' and N eq 5", [5]),
+            ("City eq 'Paris' and not (N eq 5)", [1, 3, 7]),
+            ("City eq 'Paris' and RowKey eq 'r3'", [3]),
+            ("City eq 'Berlin'", []),
+        ):
+            with self.subTest(text):
+                reply = self.through("through", text, x_tavola_consistency_token=token)
+                self.assertEqual([item["N"] for item in reply.json()["value"]], rows, reply.text)
+                self.assertEqual(reply.headers["x-tavola-access-path"], "INDEX_LOOKUP")
+                self.assertLessEqual(int(reply.headers["x-tavola-rows-examined"]), 5)
+                self.assertGreaterEqual(int(reply.headers["x-tavola-lag-ms"]), 0)
+                self.assertRegex(reply.headers["x-tavola-as-of"], r"^\d{4}-\d\d-\d\dT")
+        self.assertEqual([item["N"] for item in self.through("through", "City eq 'Rome'", "&$top=0").json()["value"]], [])
+
+    def test_pages_of_a_query_through_an_index(self):
+        for n in range(7):
+            self.insert(f"r{n}", Kind="k", N=n)
+        self.make_index("paged", "Kind")
+        rows, token, pages = [], "", 0
+        while token is not None:
+            reply = self.through("paged", "Kind eq 'k' and N ne 0 and N ne 1", "&$top=2&NextPartitionKey=" + token, x_tavola_latest="true")
+            rows += [item["N"] for item in reply.json()["value"]]
+            token, pages = reply.headers["x-ms-continuation-NextPartitionKey"], pages + 1
+        self.assertEqual((rows, pages), ([2, 3, 4, 5, 6], 4))
+        first = self.through("paged", "Kind eq 'k'", "&$top=2").headers["x-ms-continuation-NextPartitionKey"]
+        self.refused(self.through("paged", "Kind eq 'j'", "&NextPartitionKey=" + first), 400, "InvalidInput")
+
+    def test_queries_that_an_index_does_not_answer(self):
+        self.insert("r", City="Rome", Age=1)
+        self.make_index("partial", "City", filter="Age ge 0")
+        for headers, text, status, code in (
+            ({}, "Age eq 1", 400, "InvalidInput"),
+            ({}, "City eq 'Rome'", 400, "InvalidInput"),
+            ({}, "City eq 'Rome' or Age ge 0", 400, "InvalidInput"),
+            ({"x_tavola_max_plan": "ROW_RANGE"}, "City eq 'Rome' and Age ge 0", 400, "PlanTooExpensive"),
+            ({"x_tavola_max_staleness_ms": "soon"}, "City eq 'Rome' and Age ge 0", 400, "InvalidInput"),
+            ({"x_tavola_latest": "1"}, "City eq 'Rome' and Age ge 0", 400, "InvalidInput"),
+            ({"x_tavola_consistency_token": "x"}, "City eq 'Rome' and Age ge 0", 400, "InvalidInput"),
+        ):
+            with self.subTest(text=text, **headers):
+                self.refused(self.through("partial", text, **headers), status, code)
+        good = self.through("partial", "City eq 'Rome' and Age ge 0", x_tavola_max_plan="INDEX_LOOKUP", x_tavola_latest="true")
+        self.assertEqual(len(good.json()["value"]), 1, good.text)
+        self.refused(self.through("absent", "City eq 'Rome'"), 404, "IndexNotFound")
+        self.refused(self.through("a-b", "City eq 'Rome'"), 404, "IndexNotFound")
+        self.refused(self.send("GET", f"/{self.table}()", x_tavola_latest="true"), 400, "InvalidInput")
+        self.send("POST", "/Tables", {"TableName": "Elsewhere"})
+        self.refused(self.send("GET", "/Elsewhere()?$filter=City%20eq%20'Rome'", x_tavola_index="partial"), 404, "IndexNotFound")
 
     def test_a_request_that_is_sent_again_is_not_done_again(self):
         first = self.send("POST", f"/{self.table}", {"PartitionKey": "p", "RowKey": "once"}, x_ms_client_request_id="once-1")

@@ -56,6 +56,7 @@ class Sdk(unittest.TestCase):
 
     def test_sdk(self):
         with Stack() as stack:
+            stack.start_worker()
             print(self.node(stack, "--test", "sdk.test.mjs", "sdk_access.test.mjs"))
 
     def test_first_steps(self):

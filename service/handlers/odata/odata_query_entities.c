@@ -4,6 +4,7 @@
  */
 #include "service/handlers/odata/odata_handlers.h"
 #include "service/odata/odata_call.h"
+#include "service/odata/odata_lookup.h"
 #include "service/odata/odata_query.h"
 
 static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
@@ -13,6 +14,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     TRY(odata_call_format(ctx, err));
     TRY(odata_selection_parse(call->target.options.select, ctx->arena, &call->view.selection, err));
     TRY(odata_call_table(ctx, out, err));
+    if (odata_lookup_is_asked(ctx))
+        return odata_lookup_decode(ctx, out, err);
     TRY(odata_query_decode(ctx, out, err));
     if (call->is_empty)
         return STATUS_OK;
@@ -26,6 +29,8 @@ static enum status encode_reply(
 {
     struct odata_call *call = odata_call_of(ctx);
 
+    if (operation->kind == OPERATION_LOOKUP)
+        return odata_lookup_encode(ctx, operation, reply, err);
     if (call->is_empty)
         odata_list_begin(&call->writer.list, &call->view, reply);
     odata_list_end(&call->writer.list);
@@ -39,6 +44,7 @@ const struct method odata_query_entities_method = {
     .kind = RPC_UNARY,
     .events = &operation_call_events,
     .operation = OPERATION_PAGE,
+    .may_look_up = true,
     .decode = decode_request,
     .encode = encode_reply,
 };

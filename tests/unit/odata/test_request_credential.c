@@ -104,6 +104,8 @@ static const struct {
         "sharedkey  acme:UOUJFpMf/+7sOm5s48hHlxWQBePpCNnI850yjlWuB2Q=" },
     { "GET", "/acme-secondary/", "restype=service&comp=stats", "", "",
         "SharedKey acme:kj1wJQDoKn0gd0vB3Ve6s9iPPrFXInUO1QQc8qd7cM0=" },
+    { "GET", "/acme-secondary/", "restype=service&comp=stats", "", "",
+        "SharedKey acme:0mLiASAg2GBdVMX+y1lxGdS0nQaFW/5kJx7Ac49KOqg=" },
 };
 
 static struct signed_request signed_request(int row)
