@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed_append.c - see the header. The lock on a feed's row lasts from before its numbers are drawn
- * to the end of the commit, so the numbers are in the order of commits. Without the lock a slow
- * transaction would draw its numbers early and commit late, behind the position of readers that
- * have already gone on.
+ * feed_append.c - see the header. Transactions with changes of one feed run side by side: each
+ * announces, before it draws numbers, from which number on it draws, and readers stop below the numbers
+ * of open transactions (feed_bound.h). Without that a slow transaction would draw its numbers early and
+ * commit late, behind the position of readers that have already gone on.
  */
 #include "store/feed/feed_append.h"
 

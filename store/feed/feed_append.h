@@ -9,9 +9,8 @@
 #include "store/session/session.h"
 
 /*
- * Send the changes of all rows whose tables have a feed; nothing if no table has one. Locks the
- * feeds, sorted; in the order of locks they come after all rows and before requests, intents and
- * commit markers.
+ * Send the changes of all rows whose tables have a feed; nothing if no table has one. Waits for no
+ * other transaction.
  */
 MUST_USE enum status feed_append_send(
     struct session *session, const struct plan_row *rows, size_t count, struct error *err);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_purge.c - see the header. Feeds are purged one at a time, in chunks of one commit each. A
- * commit deletes changes and raises the floor above them. The feed's row is locked against writers
- * only from the raising of the floor to the commit.
+ * commit deletes changes and raises the floor above them. A change with a number below the floor would
+ * never be told, so nothing is removed above the bound of feed_bound.h.
  */
 #include "store/feed/feed_purge.h"
 
 #include "base/failpoint.h"
+#include "store/feed/feed_bound.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
@@ -45,12 +46,17 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     struct purge *purge = context;
     struct pg_params params;
     PG_RESULT result = NULL;
-    int64_t now_us = 0;
+    int64_t now_us = 0, bound;
 
+    TRY(feed_bound_send(session, purge->feed_id, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(feed_bound_take(session, &bound, err));
+    TRY(pg_end(&session->pg, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, purge->feed_id);
     pg_add_int8(&params, purge->is_over ? EVERYTHING : purge->age_s);
     pg_add_int8(&params, CHUNK_ROWS);
+    pg_add_int8(&params, bound);
     TRY(session_send_begin(session, err));
     TRY(pg_send(&session->pg, &sql_change_purge, &params, err));
     TRY(pg_sync(&session->pg, err));

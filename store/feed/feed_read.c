@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_read.c - see the header. One statement reads the page together with the feed's floor and
- * epoch, in one snapshot. So if a change of the page was purged, the floor shows it.
+ * epoch, in one snapshot. So if a change of the page was purged, the floor shows it. Before it, in the same
+ * flight, the bound is read: what the page has above it is left out (guard G47).
  */
 #include "store/feed/feed_read.h"
 
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "store/feed/feed_bound.h"
 #include "store/session/attempt.h"
 #include "store/session/resolve.h"
 #include "store/sql.h"
@@ -48,6 +50,7 @@ static enum status send(
     bool one_partition = interval_is_point(&in->range.partition);
     struct pg_params params;
 
+    TRY(feed_bound_send(session, table->feed_id, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, table->feed_id);
     pg_add_int8(&params, in->has_position ? in->position.number : INT64_MAX);
@@ -66,7 +69,9 @@ static bool is_wanted(const struct operation *operation, const struct entity *en
            filter_matches(operation->in.changes.filter, entity);
 }
 
-static void take_changes(struct operation *operation, const struct table *table, const PGresult *result)
+/* false: the page has changes above the bound, which were left out. */
+static bool take_changes(
+    struct operation *operation, const struct table *table, const PGresult *result, int64_t bound)
 {
     struct outcome_changes *out = &operation->out.changes;
     struct arena *arena = operation->arena;
@@ -76,7 +81,9 @@ static void take_changes(struct operation *operation, const struct table *table,
         struct change *change = &out->changes[out->count];
 
         if (PQgetisnull(result, row, NUMBER))
-            return;
+            return true;
+        if (pg_int8(result, row, NUMBER) > bound)
+            return false;
         out->position.number = pg_int8(result, row, NUMBER);
         *change = (struct change){ .number = out->position.number,
             .kind = (enum feed_change_kind)pg_int2(result, row, KIND),
@@ -92,6 +99,15 @@ static void take_changes(struct operation *operation, const struct table *table,
         change->entity.properties.bytes = arena_copy(arena, change->entity.properties.bytes);
         out->count++;
     }
+    return true;
+}
+
+/* A position behind which nothing is left out: the end of the feed, or the bound if that is before. */
+static int64_t end_of_feed(int64_t floor, int64_t newest, int64_t bound)
+{
+    if (newest <= bound)
+        return newest;
+    return bound > floor ? bound : floor;
 }
 
 static enum status read_page(struct session *session, struct operation *operation, struct error *err)
@@ -101,10 +117,12 @@ static enum status read_page(struct session *session, struct operation *operatio
     const struct table *table;
     struct feed_position begin;
     PG_RESULT result = NULL;
-    int64_t newest;
+    int64_t newest, bound;
+    bool is_whole;
 
     TRY(find_feed(session, operation, &table, err));
     TRY(send(session, operation, table, err));
+    TRY(feed_bound_take(session, &bound, err));
     TRY(pg_next(&session->pg, &result, err));
     TRY(pg_end(&session->pg, err));
     begin = (struct feed_position){ .table_id = table->table_id,
@@ -115,13 +133,13 @@ static enum status read_page(struct session *session, struct operation *operatio
     if (pg_int8(result, 0, CATALOGUE_VERSION) != session->catalogue->version || begin.number < 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     *out = (struct outcome_changes){ .position = begin };
-    out->position.number = newest;
+    out->position.number = end_of_feed(begin.number, newest, bound);
     if (!in->has_position)
         return STATUS_OK;
     TRY(feed_position_check(&in->position, &begin, newest, err));
     out->position.number = in->position.number;
-    take_changes(operation, table, result);
-    out->more = out->position.number < newest;
+    is_whole = take_changes(operation, table, result, bound);
+    out->more = is_whole && out->position.number < newest;
     return STATUS_OK;
 }
 

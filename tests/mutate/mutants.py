@@ -247,6 +247,16 @@ MUTANTS = [
     ("G44", [("store/session/catalogue_load.c", "head->origin == known->origin && head->epoch == known->epoch && ", "")],
      "test_store", "shared_catalogue", ["another_history_is_read_whole"]),
 
+    ("G47", [("store/feed/feed_read.c", "if (pg_int8(result, row, NUMBER) > bound)",
+              "if (pg_int8(result, row, NUMBER) > bound && false)")],
+     "test_store", "changes", ["a_change_that_commits_late_is_not_skipped"]),
+
+    ("G47", [("store/feed/sql/feed_lock.sql", "pg_advisory_xact_lock_shared(17766, (u.f & 2147483647)::int4)", "1")],
+     "test_store", "changes", ["a_writer_announces_itself_before_it_draws"]),
+
+    ("G47", [("store/feed/sql/change_purge.sql", "number <= $4::int8", "number <= $4::int8 + 9223372036")],
+     "test_store", "changes", ["a_purge_stops_below_open_transactions"]),
+
     ("G46", [("api/jwt/web_keys.c", "if (!key || key->algorithm != expected)", "if (!key)")],
      "unit_api", "web_token", ["a_public_key_is_never_a_secret"]),
 ]

@@ -6,7 +6,7 @@
 -- without one.
 select c.version, c.epoch, coalesce(f.floor, -1),
     coalesce((select max(n.number) from changes n where n.feed_id = f.feed_id), f.floor, -1),
-    x.number, x.kind, x.partition_key, x.row_key, x.version, x.ts, x.expires,
+    x.number, x.kind, x.partition_key, x.row_key, x.version, x.ts, x.expires_at,
     case when x.wanted then x.properties else '' end
 from catalogue c
 left join feeds f on f.feed_id = $1::int8

@@ -102,31 +102,63 @@ static PGconn *begin_change(const char *row)
     PGconn *other = test_connect(scene.conninfo);
 
     test_sql(other,
-        "begin; select 1 from feeds where feed_id = %lld for update;"
-        "insert into changes (feed_id, number, kind, partition_key, row_key, version, ts, expires, "
+        "begin; select pg_advisory_xact_lock_shared(17765::int8 << 48 | last_value) from change_numbers;"
+        "select pg_advisory_xact_lock_shared(17766, %lld);"
+        "insert into changes (feed_id, number, kind, partition_key, row_key, version, ts, expires_at, "
         "properties) "
         "values (%lld, nextval('change_numbers'), 1, 'p', '%s', 1, 1, 0, '')",
         feed, feed, row);
     return other;
 }
 
-START_TEST(the_writer_that_drew_a_number_first_commits_first)
+/* guard G47: a change that commits late, with a smaller number, is behind no reader's position. */
+START_TEST(a_change_that_commits_late_is_not_skipped)
 {
-    struct feed_position from = here();
-    PGconn *other = begin_change("first");
-    struct operation *second =
-        a_write_operation(&scene.arena, "Things", a_write(WRITE_INSERT, "p", "second", text("x")));
+    struct feed_position from, between;
+    PGconn *other;
 
-    submit(scene.store, second);
-    test_await(scene.sql, "select count(*) from pg_stat_activity where datname = current_database() "
-                          "and wait_event_type = 'Lock'");
+    put("before");
+    from = here();
+    other = begin_change("first");
+    put("second"); /* does not wait */
     ck_assert_str_eq(told(read_changes(&from)), "");
-    ck_assert(!is_answered(second));
+    ck_assert(!read_changes(&from)->more);
+    between = here();
+    put("third");
 
     test_sql(other, "commit");
-    await(second);
-    ck_assert_reason(second, "OK");
-    ck_assert_str_eq(told(read_changes(&from)), "+first +second");
+    ck_assert_str_eq(told(read_changes(&from)), "+first +second +third");
+    ck_assert_str_eq(told(read_changes(&between)), "+first +second +third");
+    PQfinish(other);
+}
+END_TEST
+
+/* guard G47: the announcement of the server's own writers, seen from another session while their commit waits. */
+START_TEST(a_writer_announces_itself_before_it_draws)
+{
+    struct feed_position from = here();
+    struct operation *late = a_write_operation(&scene.arena, "Things", a_write(WRITE_INSERT, "p", "late", text("x")));
+    PGconn *other = test_connect(scene.conninfo);
+
+    /* Commits of the server's writers wait behind their insert of changes. */
+    test_sql(scene.sql,
+        "create function test_wait() returns trigger language plpgsql as "
+        "$$begin perform pg_advisory_xact_lock(1); return null; end$$;"
+        "create trigger test_wait after insert on changes for each row when (new.row_key = 'late') "
+        "execute function test_wait()");
+    test_sql(other, "begin; select pg_advisory_xact_lock(1)");
+    submit(scene.store, late);
+    test_await(scene.sql, "select count(*) from pg_stat_activity where datname = current_database() "
+                          "and wait_event_type = 'Lock'");
+    test_sql(scene.sql,
+        "insert into changes (feed_id, number, kind, partition_key, row_key, version, ts, expires_at, properties) "
+        "values (%lld, nextval('change_numbers'), 1, 'p', 'early', 1, 1, 0, '')",
+        feed);
+    ck_assert_str_eq(told(read_changes(&from)), "");
+    test_sql(other, "commit");
+    await(late);
+    ck_assert_reason(late, "OK");
+    ck_assert_str_eq(told(read_changes(&from)), "+late +early");
     PQfinish(other);
 }
 END_TEST
@@ -420,6 +452,21 @@ START_TEST(a_purge_takes_the_old_and_raises_the_floor)
 }
 END_TEST
 
+/* guard G47: nothing is removed above a number whose transaction is open, as the floor would hide it. */
+START_TEST(a_purge_stops_below_open_transactions)
+{
+    struct feed_position from = here();
+    PGconn *other = begin_change("first");
+
+    put("second");
+    age_all();
+    ck_assert_int_eq(sweep().changes, 0);
+    test_sql(other, "commit");
+    ck_assert_str_eq(told(read_changes(&from)), "+first +second");
+    PQfinish(other);
+}
+END_TEST
+
 START_TEST(a_feed_that_is_over_goes_whole)
 {
     long long over = feed;
@@ -485,7 +532,8 @@ Suite *test_feed_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, the_writer_that_drew_a_number_first_commits_first);
+    tcase_add_test(tc, a_change_that_commits_late_is_not_skipped);
+    tcase_add_test(tc, a_writer_announces_itself_before_it_draws);
     tcase_add_test(tc, a_number_that_was_rolled_back_is_a_gap);
     tcase_add_test(tc, a_long_transaction_elsewhere_holds_up_nothing);
     tcase_add_test(tc, upserts_are_told_as_what_they_were);
@@ -498,6 +546,7 @@ Suite *test_feed_suite(void)
     tcase_add_test(tc, a_place_is_good_for_one_feed_of_one_epoch);
     tcase_add_test(tc, a_place_ahead_of_the_feed_asks_for_a_resync);
     tcase_add_test(tc, a_purge_takes_the_old_and_raises_the_floor);
+    tcase_add_test(tc, a_purge_stops_below_open_transactions);
     tcase_add_test(tc, a_feed_that_is_over_goes_whole);
     tcase_add_test(tc, a_waiting_watch_is_answered_on_news_or_at_its_deadline);
     tcase_add_test(tc, a_waiting_watch_is_told_that_the_feed_is_over);
