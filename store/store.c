@@ -25,8 +25,7 @@
 #include "store/short_reads/short_batch.h"
 
 enum {
-    MAX_WAITERS = 4096, /* of one account */
-    TICK_MS = 50,       /* between two checks of all waiting operations */
+    TICK_MS = 50, /* between two checks of all waiting operations */
     WAITS_LIMIT_US =
         /*
          * of a question: if the database stands still, waiting operations are still answered in
@@ -302,8 +301,7 @@ struct store *store_open(const struct store_options *options)
         (struct commit_observer){ options->intents_committed ? options->intents_committed : no_observer,
             options->context };
     store->catalogue = shared_catalogue_new();
-    waiters_init(
-        &store->waiters, options->max_waiting < MAX_WAITERS ? options->max_waiting : MAX_WAITERS);
+    waiters_init(&store->waiters, options->max_waiting);
     session_init(&store->waits_session, options->postgres, "tavolad waits");
     store->waits_session.pg.limit_us = WAITS_LIMIT_US;
     store->waits_session.remembered = options->remembered;
