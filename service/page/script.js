@@ -98,12 +98,14 @@ function bytes(value) {
 
 // ---- plots ----
 
-const WIDTH = 320, HEIGHT = 110, LEFT = 2, TOP = 14, SAMPLES = 360; // samples of one hour
+const WIDTH = 320, HEIGHT = 110, LEFT = 2, TOP = 14;
+const AN_HOUR = 360, SAMPLES_A_MINUTE = 6, AXES = [30, 90, AN_HOUR]; // in samples: 5 minutes, 15 minutes, an hour; the shortest that holds all
 
 // series: arrays of numbers, the newest last; null: not measured. format: turns a number into text.
 function plot(title, series, format) {
     const most = Math.max(...series.flat().filter((value) => value !== null), 0) || 1;
-    const x = (at, length) => LEFT + (WIDTH - 2 * LEFT) * (SAMPLES - length + at) / (SAMPLES - 1), y = (value) => HEIGHT - 12 - (HEIGHT - 12 - TOP) * value / most;
+    const axis = AXES.find((samples) => series[0].length <= samples) || AN_HOUR;
+    const x = (at, length) => LEFT + (WIDTH - 2 * LEFT) * (axis - length + at) / (axis - 1), y = (value) => HEIGHT - 12 - (HEIGHT - 12 - TOP) * value / most;
     const lines = series.map((values, number) => {
         let path = '', pen = 'M';
         values.forEach((value, at) => {
@@ -118,7 +120,7 @@ function plot(title, series, format) {
         svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': text },
             svg('line', { class: 'rule', x1: 0, x2: WIDTH, y1: y(0), y2: y(0) }),
             svg('line', { class: 'rule', x1: 0, x2: WIDTH, y1: y(most), y2: y(most), 'stroke-dasharray': '2 3' }),
-            svg('text', { x: LEFT, y: 10 }, format(most)), svg('text', { x: LEFT, y: HEIGHT - 1 }, 'an hour ago'),
+            svg('text', { x: LEFT, y: 10 }, format(most)), svg('text', { x: LEFT, y: HEIGHT - 1 }, axis === AN_HOUR ? 'an hour ago' : `${axis / SAMPLES_A_MINUTE} minutes ago`),
             svg('text', { x: WIDTH - LEFT, y: HEIGHT - 1, 'text-anchor': 'end' }, 'now'), lines));
 }
 
@@ -326,18 +328,54 @@ async function deadLetters() {
     })];
 }
 
+// The partitions of a table as a line of ranges in the order of their keys, each as dark as its accesses. The boundaries are keys that were sampled.
+const MOST_RANGES = 40;
+
+function rangesOf(partitions) {
+    const sorted = [...partitions].sort((a, b) => ((a.partitionKey || '') < (b.partitionKey || '') ? -1 : 1));
+    const each = Math.ceil(sorted.length / MOST_RANGES);
+    const out = [];
+    for (let first = 0; first < sorted.length; first += each) {
+        const part = sorted.slice(first, first + each);
+        const rate = (name) => part.reduce((sum, p) => sum + (p[name] || 0), 0);
+        out.push({ from: part[0].partitionKey || '', to: part[part.length - 1].partitionKey || '', reads: rate('readsPerSecond'), writes: rate('writesPerSecond') });
+    }
+    return out;
+}
+
+function heatMap(partitions) {
+    const tables = new Map();
+    for (const p of partitions.filter((one) => !one.ofOrder)) {
+        const name = `${p.account} / ${p.table}`;
+        tables.set(name, [...(tables.get(name) || []), p]);
+    }
+    return [...tables].slice(0, 12).map(([name, rows]) => {
+        const ranges = rangesOf(rows);
+        const most = Math.max(...ranges.map((range) => range.reads + range.writes), 1e-9);
+        const cells = ranges.map((range) => {
+            const text = `${range.from === range.to ? range.from : `${range.from} to ${range.to}`}: ${range.reads.toFixed(1)} reads, ${range.writes.toFixed(1)} writes a second`;
+            const cell = el('li', { title: text, 'aria-label': text }, el('i'));
+            cell.firstChild.style.opacity = Math.max(0.06, (range.reads + range.writes) / most).toFixed(2);
+            return cell;
+        });
+        return el('figure', { class: 'map' }, el('figcaption', {}, name, el('span', { class: 'now' }, `up to ${most.toFixed(1)} accesses a second`)),
+            el('ol', { class: 'ranges', 'aria-label': `Accesses to ${name} by ranges of PartitionKey` }, cells),
+            el('p', { class: 'ends faint' }, el('span', {}, ranges[0].from), el('span', {}, ranges[ranges.length - 1].to)));
+    });
+}
+
 async function hot() {
     return [el('h2', {}, 'Hot partitions'), await forAdministrators(async () => {
-        const { partitions: rows = [], covered } = await call('AdminService/ListHotPartitions', { span: 'HOT_SPAN_HOUR', limit: 50 });
+        const { partitions: rows = [], covered } = await call('AdminService/ListHotPartitions', { span: 'HOT_SPAN_HOUR', limit: 1000 });
         const heat = (row) => {
             const bar = el('i');
             bar.style.width = `${Math.min(100, 100 * (row.share || 0))}%`;
             return el('span', { class: 'heat', role: 'img', 'aria-label': `${(100 * (row.share || 0)).toFixed(0)} percent of the table's accesses` }, bar);
         };
-        return table(seconds(covered) ? `Most reads and writes in the last ${span(seconds(covered))}` : 'Nothing was counted yet', [['Share', heat], ['Account', (p) => p.account], ['Table', (p) => p.table], ['PartitionKey', (p) => `${p.partitionKey || ''}${p.cut ? '...' : ''}`],
+        return [heatMap(rows), table(seconds(covered) ? `Most reads and writes in the last ${span(seconds(covered))}` : 'Nothing was counted yet', [['Share', heat], ['Account', (p) => p.account], ['Table', (p) => p.table], ['PartitionKey', (p) => `${p.partitionKey || ''}${p.cut ? '...' : ''}`],
             ['Reads a second', (p) => (p.readsPerSecond || 0).toFixed(1), 'number'], ['Writes a second', (p) => (p.writesPerSecond || 0).toFixed(1), 'number'], ['Looks like', (p) => plain(p.pattern)],
-            ['Remedy', (p) => [p.remedy, p.example && `; for example ${p.example}`], 'wide']], rows, 'No partition stands out.');
-    })];
+            ['Remedy', (p) => [p.remedy, p.example && `; for example ${p.example}`], 'wide']], rows.slice(0, 50), 'No partition stands out.')];
+    })].flat(2);
 }
 
 const views = { overview: ['Overview', overview, true], tables: ['Tables', (name) => (name ? browse(name) : tables()), false], indexes: ['Indexes', indexes, true],

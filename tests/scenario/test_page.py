@@ -4,6 +4,7 @@
 import http.client
 import os
 import re
+import time
 import unittest
 
 from tavola_test import browser, metrics
@@ -149,6 +150,50 @@ class InABrowser(PageCase):
             count = lambda text: caller.count_entities(query={"table": "people", "filter": text}).count
             wait_for("the change", lambda: count("City eq 'Rome'") == 1)
 
+    def test_hot_partitions_are_a_map_over_ranges_of_keys(self):
+        """One cell for each partition that was sampled, in the order of their keys; the one with most accesses is the darkest."""
+        loads = {"alpha": 20, "delta": 200, "mike": 60, "zulu": 10}
+        with self.stack.connect() as caller:
+            caller.create_table(name="people")
+            hot = lambda: {found.partition_key for found in caller.list_hot_partitions(limit=100).partitions}
+
+            def sampled():
+                for partition, count in loads.items():
+                    for number in range(count):
+                        caller.insert_or_replace_entity(table="people", entity=entity(partition, f"{number}", N=number))
+                return loads.keys() <= hot()
+
+            wait_for("samples", sampled, 60)
+        self.open("/#/hot")
+        self.browser.wait_for_text("default / people", "figcaption")
+        cells = self.browser.run("""return [...document.querySelectorAll('.ranges li')].map((cell) =>
+            [cell.getAttribute('aria-label').split(':')[0], Number(cell.firstChild.style.opacity)])""")
+        self.assertEqual([name for name, _ in cells], sorted(name for name, _ in cells))
+        self.assertLessEqual(loads.keys(), {name for name, _ in cells})
+        self.assertEqual(max(cells, key=lambda cell: cell[1]), ["delta", 1])
+        self.check_names("hot")
+        self.picture("hot")
+        self.browser.size(360, 740)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth - innerWidth"), 0)
+
+    @unittest.skipUnless(SCREENSHOTS, "for the pictures of docs/page.md")
+    def test_the_overview_under_load(self):
+        """Two minutes of reads and writes, so that the plots have something to show."""
+        with self.stack.connect() as caller:
+            self.fill(caller)
+            self.open()
+            until = time.monotonic() + 130
+            number = 0
+            while time.monotonic() < until:
+                number += 1
+                caller.insert_or_replace_entity(table="people", entity=entity("sales", f"{number % 500:04}", City=f"city {number % 7}", Age=number % 90))
+                caller.lookup("byCity", [f"city {number % 7}"])
+                time.sleep(0.002 * (1 + number // 2000 % 3))
+            self.show("overview")
+            self.browser.wait_for_text("Calls a second", seconds=30)
+            self.browser.run("scrollTo(0, 0)")
+            self.picture("overview")
+
     def test_text_is_shown_as_text(self):
         with self.stack.connect() as caller:
             self.fill(caller)
@@ -185,6 +230,20 @@ class WithAuthentication(InABrowser):
 
     test_every_view_shows_what_there_is = test_entities_are_queried_written_and_deleted = None
     test_text_is_shown_as_text = test_the_keyboard_is_enough = test_a_server_that_goes_away = None
+    test_hot_partitions_are_a_map_over_ranges_of_keys = test_the_overview_under_load = None
+
+    def test_a_token_that_ends_while_the_page_is_open(self):
+        done = run_program("tavola", "account", "create", "short", settings={"TAVOLA_POSTGRES": self.stack.postgres, "TAVOLA_ALLOW_DATA_LOSS": "on"})
+        account_key = re.search(r"tvk1\S+", done.stdout)[0]
+        create = lambda seconds: run_program("tavola", "token", "create", "short", seconds, settings={"TAVOLA_ACCOUNT_KEY": account_key}).stdout.strip()
+        self.open("/#/indexes")
+        self.browser.wait_for_text("asks callers for a token")
+        self.browser.type("input[name=given]", create("8") + browser.ENTER)
+        self.browser.wait_for_text("Indexes", "#view h2")
+        self.browser.wait_for_text("The token was refused", seconds=40)  # by itself: the view refreshes every five seconds
+        self.assertEqual(self.browser.text("#view h2"), "Who are you?")
+        self.browser.type("input[name=given]", create("600") + browser.ENTER)
+        self.browser.wait_for_text("Indexes", "#view h2")
 
     def test_a_token_opens_its_own_account(self):
         plain, admin = self.account("plain"), self.account("boss", "--administrator")
