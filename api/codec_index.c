@@ -204,7 +204,7 @@ static enum status check_value(int value, int max, const char *field, struct err
 {
     if (value >= 0 && value <= max)
         return STATUS_OK;
-    return refuse_field(err, field, "%s has no value %d", field, value);
+    return refuse_field(err, field, "%s: %d is not a value of the enum", field, value);
 }
 
 /* Refuse the fields that are not supported yet, by name, and enum values that do not exist. */

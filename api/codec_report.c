@@ -71,7 +71,7 @@ static enum status decode_mode(Tavola__V1__VerifyMode mode, struct operation_ver
 {
     if (mode != TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FULL &&
         mode != TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FAST)
-        return reason_set(err, REASON_INVALID_INPUT, "mode has no value %d", (int)mode);
+        return reason_set(err, REASON_INVALID_INPUT, "mode: %d is not a value of VerifyMode", (int)mode);
     out->is_fast = mode == TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FAST;
     if (out->is_fast && out->key_count > 0)
         return reason_set(err, REASON_INVALID_INPUT, "keys and the mode FAST cannot be given together");

@@ -34,7 +34,7 @@ enum status codec_samples_request_decode(
                                                     : request->limit };
     TRY(decode_span(request->span, &out->span, err));
     if (request->limit < 0)
-        return reason_set(err, REASON_INVALID_INPUT, "limit is %d: 0 or more", request->limit);
+        return reason_set(err, REASON_INVALID_INPUT, "limit is %d, but must be 0 or more", request->limit);
     if (out->table.len == 0)
         return STATUS_OK;
     if (out->account.len == 0)

@@ -238,7 +238,7 @@ enum status codec_table_check_operation_id(struct str id, struct error *err)
         good = id.data[i] > ' ' && id.data[i] <= '~';
     if (!good)
         return reason_set(err, REASON_OPERATION_NOT_FOUND,
-            "an operation id has 1 to 128 printable ASCII characters without spaces, so there is no such "
-            "operation");
+            "there is no such operation: an operation id has 1 to 128 printable ASCII characters without "
+            "spaces");
     return STATUS_OK;
 }

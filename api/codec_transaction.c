@@ -145,7 +145,7 @@ enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest 
     };
 
     if (request->n_steps == 0 || request->n_steps > LIMIT_TRANSACTION_STEPS)
-        return reason_set(err, REASON_INVALID_INPUT, "steps has %zu entries, allowed are 1 to %d",
+        return reason_set(err, REASON_INVALID_INPUT, "steps has %zu entries, but must have 1 to %d",
             request->n_steps, LIMIT_TRANSACTION_STEPS);
     transaction.steps = ARENA_ARRAY(arena, struct step, request->n_steps);
     for (size_t i = 0; i < request->n_steps; i++) {
@@ -169,7 +169,7 @@ enum status codec_transaction_id_check(struct str id, struct error *err)
         good = id.data[i] >= ' ' && id.data[i] <= '~';
     if (!good)
         return reason_set(err, REASON_TRANSACTION_NOT_FOUND,
-            "a transaction id has 1 to 128 printable ASCII characters, so there is no such transaction");
+            "there is no such transaction: a transaction id has 1 to 128 printable ASCII characters");
     return STATUS_OK;
 }
 

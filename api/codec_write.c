@@ -27,7 +27,7 @@ static enum status text_condition_decode(
     TRY(filter_compile(text, arena, &out->filter, err));
     if (text.len > 0 && !out->filter)
         return reason_set(err, REASON_INVALID_INPUT,
-            "precondition.condition is blank: leave it empty, or give the condition");
+            "precondition.condition has only spaces: leave it empty, or set a condition");
     return STATUS_OK;
 }
 

@@ -72,7 +72,7 @@ int calls_failed(const struct tavola_error *error)
     fprintf(stderr, "tavola: %s%s%s: %s\n", tavola_code_name(error->code), error->reason[0] ? " / " : "",
         error->reason, error->message);
     if (error->code == TAVOLA_UNAVAILABLE && error->reason[0] == '\0') /* the channel's own */
-        fprintf(stderr, "tavola: is a server there? Its address is that of --target, or of TAVOLA_TARGET.\n");
+        fprintf(stderr, "tavola: does a server listen there? --target or TAVOLA_TARGET sets the address.\n");
     if (error->code == TAVOLA_UNAUTHENTICATED)
         explain_refusal();
     return COMMAND_FAILED;

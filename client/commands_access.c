@@ -44,7 +44,7 @@ static int sign_and_print(
         return command_failed(words, &err);
     text = credential_sign(credential, &key, arena);
     if (text.len > LIMIT_CREDENTIAL_BYTES) {
-        fprintf(stderr, "tavola %s: the result is longer than servers accept\n", words);
+        fprintf(stderr, "tavola %s: the token would be longer than servers accept\n", words);
         return COMMAND_FAILED;
     }
     printf("%.*s\n", STR_ARG(text));

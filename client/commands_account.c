@@ -336,7 +336,7 @@ static const struct command commands[] = {
     {
         .words = "account usage",
         .arguments = ROWS_FORM,
-        .help = "print what the account of the token holds, against its quotas",
+        .help = "print the usage of the token's account, and its quotas",
         .run = run_usage,
     },
     {

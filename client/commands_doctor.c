@@ -102,7 +102,7 @@ static const struct command commands[] = {
     {
         .words = "doctor",
         .arguments = ARGUMENTS,
-        .help = "look for settings and states that void a promise or will become trouble",
+        .help = "look for settings and states that break a promise of the service, or soon will",
         .print_more = print_help,
         .run = run_doctor,
     },

@@ -33,7 +33,7 @@ static enum tavola_code add_property(struct tavola_entity *entity, char *word, s
     if (!equals) {
         *error = (struct tavola_error){ .code = TAVOLA_INVALID_ARGUMENT };
         snprintf(error->message, sizeof(error->message),
-            "\"%.200s\" is no property: NAME=VALUE or NAME:TYPE=VALUE", word);
+            "\"%.200s\" is not a property: use NAME=VALUE or NAME:TYPE=VALUE", word);
         return error->code;
     }
     *equals = '\0';
@@ -239,7 +239,7 @@ static const struct command commands[] = {
         .run = run_get },
     { .words = "entity delete",
         .arguments = DELETE_ARGUMENTS,
-        .help = "delete an entity, whatever it is or only if it still has the ETag",
+        .help = "delete an entity; with --if-match only if it still has the ETag",
         .run = run_delete },
 };
 

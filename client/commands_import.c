@@ -259,7 +259,7 @@ static bool send_lines(struct import_run *run)
         if (!send_line(run, text) || !settle_lines(run))
             return false;
         if (run->end - run->first == MAX_UNDER_WAY) { /* reached only if most lines are not entities */
-            fprintf(stderr, "tavola import: more than %d lines in a row are no entities\n", MAX_UNDER_WAY);
+            fprintf(stderr, "tavola import: more than %d lines in a row are not entities\n", MAX_UNDER_WAY);
             return false;
         }
         progress_show(&run->progress, run->checkpoint.done, run->checkpoint.offset, run->checkpoint.size);

@@ -328,7 +328,7 @@ static const struct command commands[] = {
     {
         .words = "index repair",
         .arguments = REPAIR_ARGUMENTS,
-        .help = "mend what differs, wait for the end and print the report; --dry-run: change nothing",
+        .help = "repair the differences, wait for the end and print the report; --dry-run: change nothing",
         .run = run_repair,
     },
     {

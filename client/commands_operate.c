@@ -83,8 +83,8 @@ static const struct command commands[] = {
     {
         .words = "migrate",
         .arguments = "[--plan]",
-        .help = "bring the database of TAVOLA_POSTGRES to this program's schema; --plan says what that would "
-                "lock",
+        .help = "migrate the database of TAVOLA_POSTGRES to this program's schema; --plan prints the locks "
+                "this would take",
         .run = run_migrate,
     },
     {

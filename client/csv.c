@@ -91,7 +91,7 @@ const char *csv_read_header(struct str line, struct arena *arena, struct csv_col
 
     out->count = 0;
     if (!csv_split(line, arena, cells, &count))
-        return "the first line is no list of column names";
+        return "the first line is not a list of column names";
     for (size_t i = 0; i < count; i++) {
         struct str rest = str_of(cells[i].text), name = str_take(&rest, ':');
         const char *text = arena_copy(arena, name).data;

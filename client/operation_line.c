@@ -137,12 +137,12 @@ enum status operation_line_read(
 
     *out = (struct operation_line){ .entity = NULL };
     if (text.len < 2 || text.data[0] != '{' || text.data[text.len - 1] != '}')
-        return error_set(err, STATUS_INVALID, "the line is no JSON object, such as {\"insert\": {...}}");
+        return error_set(err, STATUS_INVALID, "the line is not a JSON object, such as {\"insert\": {...}}");
     rest = str_of_bytes(text.data + 1, text.len - 2);
     while (next_member(&rest, &name, &value))
         TRY(read_member(line, name, value, arena, out, err));
     if (str_trim(rest, BLANKS).len > 0)
-        return error_set(err, STATUS_INVALID, "the line is no JSON object: see \"%.*s\"",
+        return error_set(err, STATUS_INVALID, "the line is not a JSON object: see \"%.*s\"",
             (int)(rest.len < 40 ? rest.len : 40), rest.data);
     if (!out->entity)
         return error_set(err, STATUS_INVALID, "the line has no action, such as {\"insert\": {...}}");

@@ -63,7 +63,7 @@ static enum status read_chain(struct generation *generation, struct error *err)
     unsigned count = MAX_CHAIN;
 
     if (gnutls_pcert_list_import_x509_raw(generation->chain, &count, &text, GNUTLS_X509_FMT_PEM, 0) != 0)
-        return error_set(err, STATUS_INVALID, "%s: no certificates that can be read, or more than %d",
+        return error_set(err, STATUS_INVALID, "%s has no readable certificate, or more than %d",
             generation->certificate.path, (int)MAX_CHAIN);
     generation->count = count;
     return STATUS_OK;
@@ -77,8 +77,8 @@ static enum status read_key(struct generation *generation, struct error *err)
         abort(); /* no memory */
     if (gnutls_privkey_import_x509_raw(generation->private_key, &text, GNUTLS_X509_FMT_PEM, NULL, 0) == 0)
         return STATUS_OK;
-    return error_set(
-        err, STATUS_INVALID, "%s: no private key that can be read without a password", generation->key.path);
+    return error_set(err, STATUS_INVALID, "%s has no private key that is readable without a password",
+        generation->key.path);
 }
 
 /*
@@ -96,7 +96,7 @@ static enum status check_pair(const struct generation *generation, struct error 
     gnutls_certificate_free_credentials(credentials);
     if (failed == 0)
         return STATUS_OK;
-    return error_set(err, STATUS_INVALID, "the key in %s is not that of the certificate in %s: %s",
+    return error_set(err, STATUS_INVALID, "the key in %s does not belong to the certificate in %s: %s",
         generation->key.path, generation->certificate.path, gnutls_strerror(failed));
 }
 
@@ -112,7 +112,7 @@ static enum status read_authorities(struct generation *generation, struct error 
     if (gnutls_x509_trust_list_add_trust_mem(
             generation->authorities, &text, NULL, GNUTLS_X509_FMT_PEM, 0, 0) > 0)
         return STATUS_OK;
-    return error_set(err, STATUS_INVALID, "%s: no certificate that can be read", generation->client_ca.path);
+    return error_set(err, STATUS_INVALID, "%s has no readable certificate", generation->client_ca.path);
 }
 
 static enum status read_generation(const struct http_tls *files, struct generation *out, struct error *err)

@@ -86,8 +86,8 @@ enum status odata_format_choose(
     while (accept.len > 0)
         if (read_range(str_trim(str_take(&accept, ','), " \t"), out))
             return STATUS_OK;
-    return odata_error_refuse(
-        err, ODATA_REFUSAL_ATOM_FORMAT_NOT_SUPPORTED, "Accept has no JSON: replies are application/json");
+    return odata_error_refuse(err, ODATA_REFUSAL_ATOM_FORMAT_NOT_SUPPORTED,
+        "Accept does not allow JSON: replies are application/json");
 }
 
 bool odata_format_is_json(struct str content_type)
@@ -126,5 +126,5 @@ enum status odata_format_check_version(struct str version, struct error *err)
                                 str_compare(version, oldest) >= 0))
         return STATUS_OK;
     return odata_error_refuse(err, ODATA_REFUSAL_INVALID_HEADER_VALUE,
-        "x-ms-version is no version of the service: it is a date such as 2019-02-02");
+        "x-ms-version must be a date such as 2019-02-02, not before 2009-07-17");
 }

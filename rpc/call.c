@@ -168,7 +168,7 @@ static void tell_message(struct core_call *call)
     case BYTES_TOO_LARGE:
         refuse_call(call, CODE_RESOURCE_EXHAUSTED,
             call->slot->method->is_open ? "the request has more than 4096 bytes"
-                                        : "the request is larger than the server takes, once inflated");
+                                        : "the inflated request is larger than the server accepts");
         return;
     case BYTES_DAMAGED:
         refuse_call(call, CODE_INVALID_ARGUMENT, "the request cannot be inflated");

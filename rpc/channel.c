@@ -86,7 +86,8 @@ enum status rpc_channel_open(
     enum status status = STATUS_OK;
 
     if (!options->target || !*options->target)
-        return error_set(err, STATUS_INVALID, "the target of a channel is empty");
+        return error_set(
+            err, STATUS_INVALID, "the target of the channel is empty: set host:port or unix:/path");
     if (options->token && !options->tls && !local_address_is(options->target))
         return error_set(
             err, STATUS_INVALID, "a token is not sent to %s in plain text: use TLS", options->target);

@@ -50,12 +50,12 @@ static enum status check_pair(
     enum status status = STATUS_OK;
 
     if (!shown)
-        status = error_set(err, STATUS_INVALID, "%s: no certificate that can be read", certificate->path);
+        status = error_set(err, STATUS_INVALID, "%s has no readable certificate", certificate->path);
     else if (!kept)
         status = error_set(
-            err, STATUS_INVALID, "%s: no private key that can be read without a password", key->path);
+            err, STATUS_INVALID, "%s has no private key that is readable without a password", key->path);
     else if (X509_check_private_key(shown, kept) != 1)
-        status = error_set(err, STATUS_INVALID, "the key in %s is not that of the certificate in %s",
+        status = error_set(err, STATUS_INVALID, "the key in %s does not belong to the certificate in %s",
             key->path, certificate->path);
     X509_free(shown);
     EVP_PKEY_free(kept);
@@ -166,7 +166,8 @@ enum status tls_channel_credentials(
     enum status status;
 
     if (!tls->certificate != !tls->key)
-        return error_set(err, STATUS_INVALID, "a certificate and its key belong together: one is missing");
+        return error_set(err, STATUS_INVALID,
+            "a certificate needs its key, and a key its certificate: one of the two is not set");
     status = files_open(&paths, &files, err);
     if (status == STATUS_OK) {
         grpc_ssl_pem_key_cert_pair pair = { files.key.text, files.certificate.text };

@@ -42,7 +42,7 @@ static void resume(struct recheck_call *waiting);
 static enum status identify(struct operation_call *state, struct error *err)
 {
     if (atomic_load(&state->ctx.service->draining))
-        return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: call another");
+        return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: call another server");
     TRY(caller_identify(&state->ctx.caller, state->call, err));
     state->ctx.account = state->ctx.caller.access.account;
     return STATUS_OK;

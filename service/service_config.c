@@ -38,7 +38,7 @@ static const struct config_setting settings[] = { {
         .offset = offsetof(struct service_config, http_listen),
         .accepts = config_is_address,
         .allowed = CONFIG_ADDRESS_ALLOWED,
-        .help = "a second address that serves the same methods over HTTP/1.1",
+        .help = "a second address, which serves the same methods over HTTP/1.1",
     },
     {
         .name = "TAVOLA_AZURE_VERSION",
@@ -47,8 +47,7 @@ static const struct config_setting settings[] = { {
         .fallback = "2019-02-02",
         .accepts = is_azure_version,
         .allowed = "a date such as 2019-02-02, not before 2009-07-17",
-        .help = "the version of Azure Tables that replies over HTTP name (x-ms-version) if the request names "
-                "none",
+        .help = "the version of Azure Tables (x-ms-version) of replies over HTTP, if the request has none",
     },
     {
         .name = "TAVOLA_AZURE_REQUEST_IDS",
@@ -216,8 +215,8 @@ static const struct config_setting settings[] = { {
         .fallback = "1",
         .min = 1,
         .max = 64,
-        .help =
-            "threads that take calls; more than one only where cores are free and many connections are busy",
+        .help = "threads that accept calls; more than one helps only if cores are free and many connections "
+                "are busy",
     },
     {
         .name = "TAVOLA_READ_THREADS",
@@ -235,7 +234,7 @@ static const struct config_setting settings[] = { {
         .fallback = "2",
         .min = 1,
         .max = 16,
-        .help = "threads, each with a connection, for writes; as many again for imports and scans",
+        .help = "threads for writes, each with a connection; the same number serves imports and scans",
     },
     {
         .name = "TAVOLA_PAGE_THREADS",
@@ -244,7 +243,7 @@ static const struct config_setting settings[] = { {
         .fallback = "2",
         .min = 1,
         .max = 16,
-        .help = "threads, each with a connection, for queries and look-ups; as many again for short ones",
+        .help = "threads for queries and look-ups, each with a connection; the same number serves short ones",
     },
     {
         .name = "TAVOLA_MAX_WAITING",
@@ -261,9 +260,8 @@ static const struct config_setting settings[] = { {
         .offset = offsetof(struct service_config, memory_limit),
         .accepts = memory_bound_is_valid,
         .allowed = MEMORY_BOUND_ALLOWED,
-        .help = "memory the server keeps within; when not set four fifths of the cgroup's limit, without one "
-                "2GB, "
-                "or half of the machine's memory if that is less",
+        .help = "bound of the server's memory; default: four fifths of the cgroup's limit or, if there is "
+                "none, 2GB, but at most half of the machine's memory",
     },
     {
         .name = "TAVOLA_MAX_CONNECTIONS",
@@ -272,8 +270,7 @@ static const struct config_setting settings[] = { {
         .fallback = "0",
         .min = 0,
         .max = 1000000,
-        .help = "connections at once; 0: one per 256 kB of the memory limit, as far as the limit of open "
-                "files goes",
+        .help = "open connections; 0: one per 256 kB of the memory limit, within the limit of open files",
     },
     {
         .name = "TAVOLA_MAX_CONNECTIONS_PER_ADDRESS",
@@ -390,8 +387,8 @@ static const struct config_setting settings[] = { {
         .offset = offsetof(struct service_config, coalesce_replies),
         .fallback = "on",
         .choices = switches,
-        .help = "on: replies to one connection that are ready together share packets; off: each is sent by "
-                "itself",
+        .help = "on: replies to one connection that are ready at the same time share packets; off: each has "
+                "a packet of its own",
     },
     {
         .name = "TAVOLA_DRAIN_TIMEOUT_SECONDS",

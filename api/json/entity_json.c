@@ -172,7 +172,7 @@ static enum status read_property(struct str name, enum property_type type, const
                    ? reason_set(err, REASON_INVALID_INPUT,
                          "%.*s: a property is text, a number, true or false, not an object or a list",
                          STR_ARG(name))
-                   : reason_set(err, REASON_INVALID_INPUT, "%.*s: the value is no %s", STR_ARG(name),
+                   : reason_set(err, REASON_INVALID_INPUT, "%.*s: the value is not a valid %s", STR_ARG(name),
                          property_type_name(type));
     wire_write_bytes(&entry, 1, name);
     wire_write_bytes(&entry, 2, buf_str(&value));
@@ -222,7 +222,7 @@ static enum status read_key(json_t *entity, struct arena *arena, struct entity_k
 
     if (!json_is_string(partition) || !json_is_string(row))
         return reason_set(err, REASON_PROPERTIES_NEED_VALUE,
-            "%s is missing, or no text: an entity has both keys",
+            "%s is missing or not text: an entity needs both keys",
             json_is_string(partition) ? "RowKey" : "PartitionKey");
     return entity_key_parse(arena_copy(arena, text_of(partition)), arena_copy(arena, text_of(row)), out, err);
 }
@@ -357,7 +357,7 @@ enum status entity_json_read_member(
     if (json_is_string(member))
         *out = arena_copy(arena, text_of(member));
     else
-        (void)reason_set(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing, or no text", name);
+        (void)reason_set(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing or not text", name);
     status = json_is_string(member) ? STATUS_OK : STATUS_INVALID;
     json_decref(json);
     return status;

@@ -345,7 +345,7 @@ static enum status read_entry(struct reader *reader, const struct schema_field *
         wire_write_tag(&entry, key->number, number_types[key->type].wire);
         write_number(&number_types[key->type], bits, &entry);
     } else {
-        status = refuse_value(reader, path, "the key of this map is a number or a boolean");
+        status = refuse_value(reader, path, "a key of this map must be a number or a boolean");
     }
     json_decref(text);
     TRY(status);
@@ -368,7 +368,7 @@ static enum status read_map(struct reader *reader, const struct schema_field *fi
         struct path at = { .up = path, .name = str_of_bytes(name, name_len), .depth = path->depth + 1 };
 
         if (json_is_null(value))
-            return refuse_value(reader, &at, "a map has no null values");
+            return refuse_value(reader, &at, "a value of a map must not be null");
         TRY(read_entry(reader, field, at.name, value, &at, out));
     }
     return STATUS_OK;
@@ -453,14 +453,14 @@ static enum status read_field(struct reader *reader, const struct schema_field *
     return read_value(reader, field, json, path, field->is_optional || field->oneof >= 0, out);
 }
 
-/* Refuse a name: "there is no such field; Entity has partitionKey, rowKey, ..." */
+/* Refuse a name: "unknown field; Entity has partitionKey, rowKey, ..." */
 static enum status refuse_name(
     struct reader *reader, const struct schema_message *message, const struct path *path)
 {
     struct buf text;
 
     buf_init(&text, &reader->arena);
-    buf_format(&text, "there is no such field; %.*s has", STR_ARG(str_behind_last(message->name, '.')));
+    buf_format(&text, "unknown field; %.*s has", STR_ARG(str_behind_last(message->name, '.')));
     for (size_t i = 0; i < message->count; i++)
         buf_format(&text, "%s %.*s", i > 0 ? "," : "", STR_ARG(message->fields[i].json_name));
     if (message->count == 0)
@@ -477,7 +477,7 @@ static enum status note_given(struct reader *reader, const struct schema_message
     given[field - message->fields] = true;
     for (size_t i = 0; field->oneof >= 0 && i < message->count; i++)
         if (given[i] && &message->fields[i] != field && message->fields[i].oneof == field->oneof)
-            return refuse_value(reader, path, "another field of the same choice is given as well");
+            return refuse_value(reader, path, "another field of the same oneof is set too: set one of them");
     return STATUS_OK;
 }
 

@@ -41,11 +41,11 @@ static const char *find_mistake(const struct tavola_options *options)
     if (!options->account != !options->account_key)
         return "account and account_key belong together";
     if (!options->ca && (options->certificate || options->key))
-        return "a client certificate and its key are of use with TLS, that is, with ca";
+        return "certificate and key need TLS: set ca too";
     if (options->timeout_ms < 0 || options->max_attempts < 0)
         return "timeout_ms and max_attempts are not negative";
     if (options->keepalive_ms != 0 && options->keepalive_ms < MIN_KEEPALIVE_MS)
-        return "keepalive_ms is at least 10000: the service hangs up on clients that ping more often";
+        return "keepalive_ms must be at least 10000: the service hangs up on clients that ping more often";
     return NULL;
 }
 

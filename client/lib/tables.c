@@ -111,8 +111,8 @@ enum tavola_code tavola_wait_operation(
            !is_final)
         left_ms = (until_us - clock_monotonic_us()) / US_PER_MS;
     if (error->code == TAVOLA_OK && !is_final)
-        return call_error_set(
-            error, TAVOLA_DEADLINE_EXCEEDED, "the operation %s goes on: wait for it again", operation_id);
+        return call_error_set(error, TAVOLA_DEADLINE_EXCEEDED,
+            "the operation %s has not ended in time: wait for it again", operation_id);
     return error->code;
 }
 

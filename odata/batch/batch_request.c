@@ -101,7 +101,7 @@ static enum status read_change_set(
             return refuse_number(err);
         TRY(read_operation(inner, &out->operations[out->count], err));
         if (is_read(&out->operations[out->count]))
-            return refuse_body(err, "a change set holds no GET");
+            return refuse_body(err, "a GET is not allowed in a change set");
         out->count++;
     }
     if (out->count == 0)
@@ -116,7 +116,7 @@ static enum status read_single(
     out->count = 1;
     TRY(read_operation(part, out->operations, err));
     if (!is_read(out->operations))
-        return refuse_body(err, "an operation that writes belongs in a change set");
+        return refuse_body(err, "a write is only allowed in a change set");
     return STATUS_OK;
 }
 
@@ -138,7 +138,7 @@ enum status batch_request_read(struct str content_type, struct str body, struct 
     else
         TRY(read_single(part, arena, &request, err));
     if (multipart_next(&reader, &other))
-        return refuse_body(err, "it holds one change set, or one GET, and nothing else");
+        return refuse_body(err, "it must have exactly one change set or one GET");
     *out = request;
     return STATUS_OK;
 }

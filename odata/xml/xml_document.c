@@ -39,7 +39,7 @@ static void begin_element(void *context, const xmlChar *name, const xmlChar **at
 
     (void)attributes;
     if (++reading->elements > MAX_XML_ELEMENTS || ++reading->depth > MAX_XML_DEPTH) {
-        stop(reading, "it has too many elements, or they are too deep in each other");
+        stop(reading, "it has too many elements, or they are nested too deeply");
         return;
     }
     reading->text.len = 0;

@@ -252,14 +252,14 @@ static enum status take_envelope(
         *has_ended = true;
         return STATUS_OK;
     case CONNECT_CUT_OFF:
-        return reason_set(err, REASON_INVALID_INPUT, "the body ends inside of a message");
+        return reason_set(err, REASON_INVALID_INPUT, "the body ends inside a message");
     case CONNECT_TAKEN:
         break;
     }
     if (envelope.flags & ~CONNECT_COMPRESSED)
-        return reason_set(err, REASON_INVALID_INPUT, "a message has flags that requests do not have");
+        return reason_set(err, REASON_INVALID_INPUT, "a message has flags that are not allowed in requests");
     if (call->method->kind == RPC_SERVER_STREAM && state->rest.len > 0)
-        return reason_set(err, REASON_INVALID_INPUT, "the method takes one message, and the body has more");
+        return reason_set(err, REASON_INVALID_INPUT, "the method takes one message, but the body has more");
     *message = envelope.message;
     return envelope.flags & CONNECT_COMPRESSED ? inflate_message(call, message, err) : STATUS_OK;
 }

@@ -184,7 +184,7 @@ void http_call_fail(struct http_call *call, const struct error *err, const struc
 static void refuse_unknown(struct http_exchange *exchange)
 {
     http_reply_add_header(&exchange->reply, &exchange->arena, "Content-Type", STR_LITERAL("text/plain"));
-    buf_append(&exchange->reply.body, STR_LITERAL("there is nothing at this path\n"));
+    buf_append(&exchange->reply.body, STR_LITERAL("no method or page has this path\n"));
     exchange->reply.status = 404;
 }
 
@@ -275,8 +275,8 @@ static void on_refused(struct http_exchange *exchange, enum http_refusal refusal
 
     call->refusal = &refusals[refusal];
     if (refusal == HTTP_BODY_TOO_LARGE)
-        (void)reason_set(&err, REASON_REQUEST_BODY_TOO_LARGE,
-            "the request is larger than the server takes, once inflated");
+        (void)reason_set(
+            &err, REASON_REQUEST_BODY_TOO_LARGE, "the inflated request is larger than the server accepts");
     else
         (void)reason_set(&err, REASON_INVALID_INPUT,
             refusal == HTTP_BODY_DAMAGED ? "the request cannot be inflated"

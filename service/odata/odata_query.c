@@ -19,7 +19,7 @@ enum status odata_query_top(struct call_ctx *ctx, int32_t *out, struct error *er
     uint64_t top = LIMIT_PAGE_ROWS;
 
     if (text.len > 0 && !digits_parse_unsigned(text, LIMIT_PAGE_ROWS, &top))
-        return reason_set(err, REASON_INVALID_INPUT, "$top is a number from 0 to %d", LIMIT_PAGE_ROWS);
+        return reason_set(err, REASON_INVALID_INPUT, "$top must be a number from 0 to %d", LIMIT_PAGE_ROWS);
     call->is_empty = top == 0;
     *out = top == 0 ? 1 : (int32_t)top;
     return STATUS_OK;

@@ -221,7 +221,7 @@ static void collect_audit(struct audit_log *log, struct buf *out)
 static void collect_memory(struct memory_shares *memory, struct buf *out)
 {
     metrics_family(out, "tavola_call_memory_shed_total", "counter",
-        "Calls shed as SERVER_BUSY: the open calls of their account held too much memory.");
+        "Calls shed as SERVER_BUSY because the open calls of their account held too much memory.");
     metrics_value(out, "tavola_call_memory_shed_total", "", (double)atomic_load(&memory->refused));
 }
 
@@ -232,7 +232,7 @@ static void collect_reasons(const struct rpc_connections *connections, bool refu
 
     metrics_family(out, name, "counter",
         refuses ? "Connections closed before anything was read from them."
-                : "Connections closed because of what came on them, or for want of room.");
+                : "Connections closed because of the bytes that arrived on them, or to make room.");
     for (int i = 1; i < RPC_REASONS; i++) {
         if (rpc_server_reason_refuses(i) != refuses)
             continue;
@@ -300,7 +300,8 @@ void metrics_collect(void *context, struct buf *out)
     metrics_process(out, TAVOLA_VERSION);
     metrics_family(out, "tavola_open_calls", "gauge", "Calls that have begun and not ended.");
     metrics_value(out, "tavola_open_calls", "", rpc_server_open_calls(sources->rpc));
-    metrics_family(out, "tavola_memory_limit_bytes", "gauge", "The memory that the server keeps within.");
+    metrics_family(
+        out, "tavola_memory_limit_bytes", "gauge", "The bound that the server's memory stays below.");
     metrics_value(out, "tavola_memory_limit_bytes", "", (double)sources->memory_limit_bytes);
     collect_connections(sources->rpc, out);
     collect_http(sources, out);

@@ -270,6 +270,6 @@ void sampler_collect(struct sampler *sampler, struct buf *out)
         out, "tavola_samples_dropped_total", "counter", "Samples dropped: another one was being counted.");
     metrics_value(out, "tavola_samples_dropped_total", "", (double)atomic_load(&memory->dropped));
     metrics_family(out, "tavola_sampled_tables_replaced_total", "counter",
-        "Tables that were no longer sampled, for want of room.");
+        "Tables that gave up their sketch to a table with more accesses.");
     metrics_value(out, "tavola_sampled_tables_replaced_total", "", (double)atomic_load(&memory->replaced));
 }

@@ -148,7 +148,7 @@ static const struct options_case {
     { { .target = "h:1", .token = "t", .give_token = give_nothing }, "exclude each other" },
     { { .target = "unix:/x", .account = "acme" }, "belong together" },
     { { .target = "unix:/x", .account = "acme", .account_key = "secret" }, "is not a key" },
-    { { .target = "unix:/x", .certificate = "c" }, "of use with TLS" },
+    { { .target = "unix:/x", .certificate = "c" }, "need TLS" },
     { { .target = "db.example:1", .token = "t" }, "in plain text" },
     { { .target = "db.example:1", .give_token = give_nothing }, "in plain text" },
     { { .target = "unix:/x", .keepalive_ms = 500 }, "at least 10000" },

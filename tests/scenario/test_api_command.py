@@ -67,14 +67,14 @@ class ApiCommand(ServerCase):
         table = self.new_table()
         good = json.dumps({"table": table, "entities": [{"partitionKey": "p", "rowKey": "r"}]})
         wrong = self.refused(2, "ImportEntities", "-", text=good + '\n{"table": "t", "entities": [{"RowKey": "x"}]}\n')
-        self.assertIn("request 2: entities[0].RowKey: there is no such field; Entity has partitionKey, rowKey", wrong)
+        self.assertIn("request 2: entities[0].RowKey: unknown field; Entity has partitionKey, rowKey", wrong)
         self.assertIn("at most 100 requests", self.refused(2, "ImportEntities", "-", text=(good + "\n") * 101))
         self.assertNotIn("count", self.call("CountEntities", {"query": {"table": table}})[0])
 
     def test_a_server_that_is_not_there(self):
         done = run_program("tavola", "api", "GetEntity", settings={"TAVOLA_TARGET": "unix:/nowhere"})
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is a server there? Its address is that of --target, or of TAVOLA_TARGET.", done.stderr)
+        self.assertIn("does a server listen there? --target or TAVOLA_TARGET sets the address.", done.stderr)
 
     def test_a_call_has_a_deadline(self):
         self.assertIn("DEADLINE_EXCEEDED", self.refused(1, "WaitOperation", '{"operationId": "none"}', "--timeout", "0.001"))
@@ -156,12 +156,12 @@ class EntityCommands(ServerCase):
         self.assertEqual(len(self.run_command("entity", "put", table, "-", text="\n".join(lines)).splitlines()), 3)
         self.assertEqual([one["N"] for one in self.query(table)], [0, 1, 2])
         said = self.run_command("entity", "put", table, "-", text=lines[0] + "\n{}\n", code=2)
-        self.assertEqual(said, "tavola: line 2: PartitionKey is missing, or no text: an entity has both keys\n")
+        self.assertEqual(said, "tavola: line 2: PartitionKey is missing or not text: an entity needs both keys\n")
 
     def test_bad_words_change_nothing(self):
         table = self.new_table()
-        for words, said in ((("p", "r", "Age"), '"Age" is no property: NAME=VALUE or NAME:TYPE=VALUE'),
-                            (("p", "r", "Age:int32=x"), "Age: the value is no Edm.Int32"),
+        for words, said in ((("p", "r", "Age"), '"Age" is not a property: use NAME=VALUE or NAME:TYPE=VALUE'),
+                            (("p", "r", "Age:int32=x"), "Age: the value is not a valid Edm.Int32"),
                             (("p", "r", "Age:int=1"), "Age: its type must be one of Edm.String"),
                             (("p",), "usage: tavola entity put"),
                             (("p", "r", "--insert", "--merge"), "usage: tavola entity put"),

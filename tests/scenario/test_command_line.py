@@ -87,7 +87,7 @@ class Files(ServerCase):
         given = "PartitionKey,RowKey,Age:int32\na,1,5\na,2,x\na/b,3,1\nb,4\na,5,\na,6,\"7\n"
         done = self.run_command("import", table, self.path("in.csv", given), code=PARTLY)
         self.assertEqual(self.text("in.csv.rejected"), "PartitionKey,RowKey,Age:int32\na,2,x\na/b,3,1\nb,4\na,6,\"7\n")
-        self.assertIn("line 3: INVALID_INPUT: Age: the value is no Edm.Int32", done.stderr)
+        self.assertIn("line 3: INVALID_INPUT: Age: the value is not a valid Edm.Int32", done.stderr)
         self.assertIn("line 5: the line has 2 cells, the first line 3", done.stderr)
         self.assertIn("line 7: the line has a quote that is not closed", done.stderr)
         self.assertIn("2 imported, 4 rejected", done.stderr)
@@ -179,7 +179,7 @@ class NoServer(unittest.TestCase):
             with self.subTest(words):
                 done = run_program("tavola", *words, settings={"TAVOLA_TARGET": "unix:/nowhere"})
                 self.assertEqual(done.returncode, 1)
-                self.assertIn("is a server there? Its address is that of --target, or of TAVOLA_TARGET.", done.stderr)
+                self.assertIn("does a server listen there? --target or TAVOLA_TARGET sets the address.", done.stderr)
 
 
 class Reading(ServerCase):
@@ -219,7 +219,7 @@ class Reading(ServerCase):
         self.run_command("index", "create", "ReadersByAge", self.table, "Age")
         found = self.run_command("lookup", "ReadersByAge", "int32=31", "--latest").stdout.splitlines()
         self.assertEqual([json.loads(line)["RowKey"] for line in found], ["1"])
-        self.assertIn("the value is no Edm.Int32", self.run_command("lookup", "ReadersByAge", "int32=x", code=2).stderr)
+        self.assertIn("the value is not a valid Edm.Int32", self.run_command("lookup", "ReadersByAge", "int32=x", code=2).stderr)
         self.assertIn("tavola query reads a table", self.run_command("lookup", self.table, "x", code=1).stderr)
         self.run_command("index", "drop", "ReadersByAge")
 
@@ -267,7 +267,7 @@ class Together(ServerCase):
         self.assertIn("ABORTED", self.run_command("batch", table, text=self.lines({"replace": key("2"), "ifMatch": etags[0]}), code=1))
 
     def test_wrong_lines_are_told_before_anything_is_sent(self):
-        for line, said in (("x", "line 1: the line is no JSON object"), ('{"insert": {"PartitionKey": "p"', "no JSON object"),
+        for line, said in (("x", "line 1: the line is not a JSON object"), ('{"insert": {"PartitionKey": "p"', "not a JSON object"),
                            ('{"upsert": {}}', 'no member "upsert"'), ('{"ifMatch": "x"}', "the line has no action"),
                            ('{"insert": {"PartitionKey": "p"}}', "insert: "), ('{"insert": 1}', "insert: "), ("", "there is no line"),
                            ('{"delete": {"PartitionKey": "p", "RowKey": "r"}, "put": {"PartitionKey": "p", "RowKey": "r"}}', "two actions"),

@@ -126,7 +126,7 @@ class Callers(TlsCase):
         self.assertEqual(self.connect(target, self.authority).health(), "SERVING")
         said = [kept["why"] for kept in log_lines.of(self.stack.server.output(), "certificates_kept")]
         self.assertRegex(said[0], "not a file in PEM")
-        self.assertRegex(said[-1], f"the key in {key_file} is not that of the certificate in")
+        self.assertRegex(said[-1], f"the key in {key_file} does not belong to the certificate in")
 
     def test_many_large_replies_at_once(self):
         """Small and large replies cross on one connection, whether they share packets or not."""
@@ -164,9 +164,9 @@ class Callers(TlsCase):
             ({"TAVOLA_TLS_CLIENT_CA": certificate}, "TAVOLA_TLS_CLIENT_CA"),
             ({"TAVOLA_TLS_CERT": "/none.crt", "TAVOLA_TLS_KEY": key_file}, "/none.crt"),
             ({"TAVOLA_TLS_CERT": certificate, "TAVOLA_TLS_KEY": other_key},
-             f"the key in {other_key} is not that of the certificate in {certificate}"),
-            ({"TAVOLA_TLS_CERT": key_file, "TAVOLA_TLS_KEY": key_file}, f"{key_file}: no certificate"),
-            ({"TAVOLA_TLS_CERT": certificate, "TAVOLA_TLS_KEY": locked}, f"{locked}: no private key"),
+             f"the key in {other_key} does not belong to the certificate in {certificate}"),
+            ({"TAVOLA_TLS_CERT": key_file, "TAVOLA_TLS_KEY": key_file}, f"{key_file} has no readable certificate"),
+            ({"TAVOLA_TLS_CERT": certificate, "TAVOLA_TLS_KEY": locked}, f"{locked} has no private key"),
         ):
             with self.subTest(settings=settings):
                 result = run_program("tavolad", settings=self.stack.server_settings(**settings))
@@ -193,7 +193,7 @@ class CommandLine(TlsCase):
         self.assertEqual(run_program("tavola", "health", settings=settings).returncode, 0)
         self.assertEqual(run_program("tavola", "--target", target, "health").returncode, 1)
         settings["TAVOLA_CLIENT_KEY"] = self.authority.sign("other")[1]
-        self.assertIn("is not that of the certificate", run_program("tavola", "health", settings=settings).stderr)
+        self.assertIn("does not belong to the certificate", run_program("tavola", "health", settings=settings).stderr)
 
     def test_a_token_is_never_sent_in_plain_text(self):
         token = os.path.join(self.folder, "token")

@@ -167,7 +167,7 @@ START_TEST(a_path_of_no_door_is_not_found)
     start(true);
 
     expect("GET /other HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "HTTP/1.1 404 ",
-        "there is nothing at this path\n");
+        "no method or page has this path\n");
 }
 END_TEST
 
@@ -180,7 +180,7 @@ START_TEST(a_body_that_is_too_large_is_refused_by_the_door)
         "POST /test HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 1001\r\n\r\n%01001d", 0);
 
     expect(request, "HTTP/1.1 413 ",
-        "<REQUEST_BODY_TOO_LARGE: the request is larger than the server takes, once inflated>");
+        "<REQUEST_BODY_TOO_LARGE: the inflated request is larger than the server accepts>");
 }
 END_TEST
 

@@ -129,7 +129,7 @@ static const struct {
 } faults[] = {
     { "--batch_1", "--batch_2", "it has no part" },
     { "--changeset_1", "--changeset_2", "the change set is empty" },
-    { "DELETE ", "GET ", "a change set holds no GET" },
+    { "DELETE ", "GET ", "a GET is not allowed in a change set" },
     { "multipart/mixed", "application/http", "METHOD URL" },
     { "multipart/mixed", "multipart/other", "an operation is a part" },
     { "application/http", "text/plain", "an operation is a part" },
@@ -140,7 +140,7 @@ static const struct {
     { "/people(P", "/people (P", "a space, or its version" },
     { "HTTP/1.1", "HTTP/2", "a space, or its version" },
     { "content-transfer-encoding: binary\r\n", "Content-ID: a b\r\n", "a Content-ID" },
-    { "--batch_1--", "--batch_1\r\n" HTTP "GET /acme/people HTTP/1.1\r\n\r\n--batch_1--", "nothing else" },
+    { "--batch_1--", "--batch_1\r\n" HTTP "GET /acme/people HTTP/1.1\r\n\r\n--batch_1--", "exactly one" },
 };
 
 START_TEST(what_is_no_batch_is_refused)

@@ -70,7 +70,7 @@ def envelopes(body):
         flags, length = struct.unpack_from(">BI", body, at)
         at += 5
         if at + length > len(body):
-            raise AssertionError(f"the body ends inside of a message: {body[at:]!r}")
+            raise AssertionError(f"the body ends inside a message: {body[at:]!r}")
         yield flags, body[at:at + length]
         at += length
 
