@@ -39,7 +39,14 @@ def help_of(program, *words):
     """What the program prints for the command with --help; empty if there is no such command."""
     done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, timeout=60, check=False,
                           env={"PATH": os.environ["PATH"]})
-    return done.stdout if done.returncode == 0 and "needs a second word" not in done.stdout else ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def usage_of(tavola, words):
+    """The help of the command that begins with these words, or of a group of commands, if it stands alone; else empty."""
+    single = help_of(tavola, words[0])
+    is_group = "needs a second word" in single
+    return help_of(tavola, *words) or ("" if is_group and len(words) > 1 else single)
 
 
 def source_settings(root):
@@ -58,7 +65,7 @@ def check_commands(path, text, tavola, complain):
     common = set(OPTION.findall(help_of(tavola)))
     for options, words, rest in (found for part in code(text) for found in COMMAND.findall(part)):
         words = words.split()
-        usage = help_of(tavola, *words) or help_of(tavola, words[0])
+        usage = usage_of(tavola, words)
         if not usage:
             complain(f"{path}: there is no command tavola {' '.join(words)}")
         for option in OPTION.findall(options + " " + rest):
