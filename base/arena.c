@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena.c - blocks in a list, the newest first; objects larger than a quarter block get one of their own.
+ * arena.c - blocks in a list, the newest first; objects larger than a quarter block get one of
+ * their own.
  */
 #include "base/arena.h"
 
@@ -28,7 +29,8 @@ enum {
     FIRST_BLOCK_BYTES = 4096 - 64,
     LARGEST_BLOCK_BYTES = 256 * 1024 - 64,
     KEPT_BYTES = 16 * 1024 * 1024,
-    MAPPED_BYTES = 1024 * 1024, /* a larger object is mapped on its own, and unmapped when it is freed */
+    /* a larger object is mapped on its own, and unmapped when it is freed */
+    MAPPED_BYTES = 1024 * 1024,
 };
 
 struct arena_block {

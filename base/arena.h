@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena.h - the memory of one call or message: objects are allocated one by one and released together.
+ * arena.h - the memory of one call or message: objects are allocated one by one and released
+ * together.
  *
  * An arena is used by one thread at a time. Running out of memory ends the process: everything the
  * program must keep is in PostgreSQL, so a crash is safe, and a process that cannot allocate a few
- * kilobytes cannot answer properly either. Sizes that come from outside are bounded before they get here.
+ * kilobytes cannot answer properly either. Sizes that come from outside are bounded before they get
+ * here.
  *
  * Under AddressSanitizer every object is a malloc of its own, so that overruns are detected.
  */
@@ -26,8 +28,9 @@ struct arena {
 };
 
 /*
- * Call once, at the start of a server: the allocator then keeps freed memory, up to 16 MiB per thread. Memory that goes
- * back to the kernel costs a page fault per page when it is used again, which is the largest cost of a large entity.
+ * Call once, at the start of a server: the allocator then keeps freed memory, up to 16 MiB per
+ * thread. Memory that goes back to the kernel costs a page fault per page when it is used again,
+ * which is the largest cost of a large entity.
  */
 void memory_keep(void);
 
@@ -42,7 +45,7 @@ void arena_rewind(struct arena *arena, const struct arena *then);
 /* Memory aligned for any type, contents undefined; never NULL. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 
-/* Zeroed memory for count objects; never NULL. Ends the process when the product overflows. */
+/* Zeroed memory for count objects; never NULL. If the product overflows, the process ends. */
 void *arena_calloc(struct arena *arena, size_t count, size_t bytes);
 
 /* A copy of the bytes with a NUL behind them (not counted). */
@@ -54,7 +57,10 @@ __attribute__((format(printf, 2, 3))) struct str arena_format(struct arena *aren
 #define ARENA_NEW(arena, type) ((type *)arena_calloc((arena), 1, sizeof(type)))
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_calloc((arena), (count), sizeof(type)))
 
-/* malloc, calloc and realloc for objects that outlive a call. Never NULL: they end the process if memory runs out. */
+/*
+ * malloc, calloc and realloc for objects that outlive a call. Never NULL: they end the process if
+ * memory runs out.
+ */
 void *xmalloc(size_t bytes);
 void *xcalloc(size_t count, size_t bytes);
 void *xrealloc(void *memory, size_t bytes);

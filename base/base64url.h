@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base64url.h - bytes as text of letters, digits, - and _, without padding: what tokens are written in.
+ * base64url.h - bytes as text of letters, digits, - and _, without padding; tokens have this form.
  */
 #ifndef BASE_BASE64URL_H
 #define BASE_BASE64URL_H
@@ -13,7 +13,8 @@
 struct str base64url_encode(struct str bytes, struct arena *arena);
 
 /*
- * false: another character, or bits left over that are not zero: every sequence of bytes has one text only.
+ * false: the text has another character, or unused bits that are not zero. So each sequence of
+ * bytes has one text only.
  */
 bool base64url_decode(struct str text, struct arena *arena, struct str *out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buf.c - the capacity doubles when it is too small; in an arena the old bytes stay until the arena is released.
+ * buf.c - the capacity doubles when it is too small; in an arena the old bytes stay until the arena
+ * is released.
  */
 #include "base/buf.h"
 

@@ -22,7 +22,10 @@ struct buf {
 void buf_init(struct buf *buf, struct arena *arena);
 void buf_cleanup(struct buf *buf);
 
-/* Make room for that many more bytes, and return where they go. The length does not change: see buf_extend. */
+/*
+ * Make room for that many more bytes, and return where they go. The length does not change: see
+ * buf_extend.
+ */
 char *buf_reserve(struct buf *buf, size_t bytes);
 
 /* Increase the length by that many bytes, with undefined contents, and return where they begin. */

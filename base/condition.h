@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * condition.h - condition variables whose deadlines are times of clock_monotonic_us, so that a change of the system's
- * clock neither ends nor extends a wait.
+ * condition.h - condition variables whose deadlines are times of clock_monotonic_us, so that a
+ * change of the system's clock neither ends nor extends a wait.
  */
 #ifndef BASE_CONDITION_H
 #define BASE_CONDITION_H
@@ -10,11 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Initialise; released with pthread_cond_destroy, signalled with pthread_cond_signal and _broadcast. */
+/*
+ * Initialise; released with pthread_cond_destroy, signalled with pthread_cond_signal and
+ * _broadcast.
+ */
 void condition_init(pthread_cond_t *condition);
 
 /*
- * Wait until the condition is signalled or the deadline has passed. The mutex is locked before and after.
+ * Wait until the condition is signalled or the deadline has passed. The mutex is locked before and
+ * after.
  *
  * true   the condition was signalled, or the thread woke for no reason: look at what is waited for, and wait again
  * false  the deadline has passed

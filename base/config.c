@@ -22,7 +22,7 @@ static size_t min_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edits that turn one name into the other (insert, delete, replace). */
+/* The number of edits (insert, delete, replace) that turn one name into the other. */
 static size_t edit_distance(const char *from, const char *to)
 {
     size_t row[NAME_BYTES + 1];
@@ -69,7 +69,10 @@ static bool ends_with(const char *text, const char *ending)
     return len >= ending_len && strcmp(text + len - ending_len, ending) == 0;
 }
 
-/* Kubernetes sets TAVOLA_PORT=tcp://... and six more variables in every pod if there is a Service called tavola. */
+/*
+ * Kubernetes sets TAVOLA_PORT=tcp://... and six more variables in every pod if there is a Service
+ * called tavola.
+ */
 static bool is_service_link(const char *name, const char *value)
 {
     const char *port = strstr(name, "_PORT_");
@@ -79,7 +82,10 @@ static bool is_service_link(const char *name, const char *value)
            (port && digits_is_decimal(port[6]));
 }
 
-/* A hint why a variable is set that is not a setting, or has a value that is not allowed; "": there is none. */
+/*
+ * A hint for a variable that is not a setting or has a value that is not allowed; "": there is no
+ * hint.
+ */
 static const char *stray_hint(const char *name, const char *value)
 {
     return is_service_link(name, value)
@@ -130,7 +136,10 @@ static void append_allowed(const struct config_setting *setting, struct buf *out
     }
 }
 
-/* Store one value. false: the setting does not allow it. value NULL: the setting has no value and no default. */
+/*
+ * Store one value. false: the setting does not allow it. value NULL: the setting has no value and
+ * no default.
+ */
 static bool store_value(const struct config_setting *setting, const char *value, void *out)
 {
     char *field = (char *)out + setting->offset;
@@ -209,7 +218,7 @@ static bool is_setting(const struct config_program *program, const char *variabl
     return false;
 }
 
-/* The setting most like this name: of the program itself, else of another one. */
+/* The setting with the most similar name: one of this program, otherwise one of another program. */
 static const char *nearest_setting(const struct config_program *program, const char *name)
 {
     const char *names[MAX_SETTINGS];
@@ -224,7 +233,10 @@ static const char *nearest_setting(const struct config_program *program, const c
     return nearest ? nearest : config_nearest(name, config_known, known);
 }
 
-/* Append what is to be done about a variable that is no setting: use the new name, a similar one, or read the help. */
+/*
+ * Append advice for a variable that is not a setting: use its new name, a similar name, or read the
+ * help.
+ */
 static void append_advice(const struct config_program *program, const char *name, struct buf *problems)
 {
     const char *renamed = renamed_settings_find(name);
@@ -238,7 +250,10 @@ static void append_advice(const struct config_program *program, const char *name
         buf_format(problems, "; %s --help lists them all\n", program->name);
 }
 
-/* Append a problem if a variable has the prefix TAVOLA_ and is not a setting. Returns the number of problems. */
+/*
+ * Append a problem if a variable has the prefix TAVOLA_ and is not a setting. Returns the number of
+ * problems.
+ */
 static size_t check_known(const struct config_program *program, const char *variable, struct buf *problems)
 {
     char name[NAME_BYTES];

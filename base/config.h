@@ -2,8 +2,8 @@
 /*
  * config.h - the settings of a program: one table, read from the environment once.
  *
- * A program describes its settings as a table of struct config_setting over a struct of its own and gets
- * parsing, checks, --help, --version, --print-config and --print-settings from it:
+ * A program describes its settings as a table of struct config_setting over a struct of its own and
+ * gets parsing, checks, --help, --version, --print-config and --print-settings from it:
  *
  *     struct service_config {
  *         const char *listen;
@@ -44,9 +44,9 @@
  *         ...
  *     }
  *
- * Every variable that begins with TAVOLA_ must be a setting of some program of the product, so that one file of
- * settings can serve them all: a misspelt one stops the start instead of being ignored. A variable that is set
- * to nothing counts as not set. Strings borrow the environment.
+ * Every variable that begins with TAVOLA_ must be a setting of some program of the product, so that
+ * one file of settings can serve them all: a misspelt one stops the start instead of being ignored.
+ * A variable that is set to nothing counts as not set. Strings borrow the environment.
  */
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
@@ -62,7 +62,7 @@
 
 enum config_type {
     CONFIG_STRING, /* field: const char *; NULL when not set and without a default */
-    CONFIG_SECRET, /* the same; its value is never printed */
+    CONFIG_SECRET, /* as CONFIG_STRING; its value is never printed */
     CONFIG_INT,    /* field: int64_t, in min..max */
     CONFIG_CHOICE, /* field: int, the position in choices */
 };
@@ -92,21 +92,26 @@ struct config_program {
     size_t count;
 };
 
-/* The settings of all programs, ended by NULL: cmake/known_settings.cmake makes it from their tables. */
+/*
+ * The settings of all programs, ended by NULL: cmake/known_settings.cmake makes it from their
+ * tables.
+ */
 extern const char *const config_known[];
 
 /*
- * Fill out from the environment (as in environ). One line is appended to problems for each thing that is
- * wrong - which setting, why, what is allowed - and their number is returned; 0: out is complete.
+ * Fill out from the environment (as in environ). One line is appended to problems for each thing
+ * that is wrong - which setting, why, what is allowed - and their number is returned; 0: out is
+ * complete.
  */
 MUST_USE size_t config_load(
     const struct config_program *program, char *const *environment, void *out, struct buf *problems);
 
 /*
- * The beginning of main(): handle the options above, then call config_load; problems go to standard error.
+ * The beginning of main(): handle the options above, then call config_load; problems go to standard
+ * error.
  *
- * true: the program runs with the settings in out. false: main returns *exit_code: 0 after --help and the other
- * options, 2 after a problem.
+ * true: the program runs with the settings in out. false: main returns *exit_code: 0 after --help
+ * and the other options, 2 after a problem.
  */
 MUST_USE bool config_start(
     const struct config_program *program, int argc, char **argv, void *out, int *exit_code);
@@ -114,7 +119,10 @@ MUST_USE bool config_start(
 /* Print the settings as --help does, for a program that has its own help text. */
 void config_print_settings_help(const struct config_program *program);
 
-/* "host:port", "[ipv6]:port" or "unix:/path": for `accepts`, with CONFIG_ADDRESS_ALLOWED as `allowed`. */
+/*
+ * "host:port", "[ipv6]:port" or "unix:/path": for `accepts`, with CONFIG_ADDRESS_ALLOWED as
+ * `allowed`.
+ */
 bool config_is_address(const char *value);
 #define CONFIG_ADDRESS_ALLOWED "host:port with a port of 0..65535, [ipv6]:port, or unix:/absolute/path"
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digits.c - written by hand rather than with strtoll and snprintf: views have no NUL, callers' texts are no C strings,
- * and every entity of a page has an ETag in hexadecimal.
+ * digits.c - written by hand rather than with strtoll and snprintf: views have no NUL, callers'
+ * texts are no C strings, and every entity of a page has an ETag in hexadecimal.
  */
 #include "base/digits.h"
 
 /* ---- decimal ---- */
 
-/* How many digits the text begins with, and their number; 0: none, or their number is above max. */
+/*
+ * Returns how many digits the text begins with, and their number; 0: none, or the number is above
+ * max.
+ */
 static inline size_t read_decimal(struct str text, uint64_t max, uint64_t *out)
 {
     uint64_t number = 0;

@@ -2,8 +2,8 @@
 /*
  * digits.h - numbers and bytes written in decimal or hexadecimal digits.
  *
- * Only ASCII digits are read, in no locale; no reader skips spaces or accepts a '+'. Every reader leaves its outputs
- * untouched when it returns false.
+ * Only ASCII digits are read, in no locale; no reader skips spaces or accepts a '+'. Every reader
+ * leaves its outputs untouched when it returns false.
  */
 #ifndef BASE_DIGITS_H
 #define BASE_DIGITS_H
@@ -39,19 +39,21 @@ static inline int digits_hex_value(char c)
  */
 MUST_USE bool digits_parse_unsigned(struct str text, uint64_t max, uint64_t *out);
 
-/* The same from min to max; one '-' may stand before the digits. */
+/* As digits_parse_unsigned, from min to max; one '-' may precede the digits. */
 MUST_USE bool digits_parse_signed(struct str text, int64_t min, int64_t max, int64_t *out);
 
 /*
- * Read the digits with which the text begins, and move the text behind them.
- *
- * false: the text does not begin with a digit, or its digits stand for a number above max
+ * Read the digits at the beginning of the text, and move the text behind them. false: the text does
+ * not begin with a digit, or the number is above max.
  */
 MUST_USE bool digits_take_unsigned(struct str *text, uint64_t max, uint64_t *out);
 
 /* ---- hexadecimal ---- */
 
-/* Write the number's lowest `count` digits in lower case, without a NUL; returns the end of what was written. */
+/*
+ * Write the number's lowest `count` digits in lower case, without a NUL; returns the end of what
+ * was written.
+ */
 static inline char *digits_write_hex(char *out, uint64_t number, int count)
 {
     for (int i = count - 1; i >= 0; i--)
@@ -60,9 +62,8 @@ static inline char *digits_write_hex(char *out, uint64_t number, int count)
 }
 
 /*
- * Read up to max_digits (at most 16) digits of either case with which the text begins, and move the text behind them.
- *
- * false: the text does not begin with a hexadecimal digit
+ * Read up to max_digits (at most 16) digits of either case at the beginning of the text, and move
+ * the text behind them. false: the text does not begin with a hexadecimal digit.
  */
 MUST_USE bool digits_take_hex(struct str *text, size_t max_digits, uint64_t *out);
 

@@ -2,9 +2,9 @@
 /*
  * error.h - one closed set of statuses for the whole program, and the error that carries one.
  *
- * The function that detects an error fills it and returns its status; its callers pass it on with TRY.
- * There is no thread-local last error. STATUS_MAYBE_DONE (the connection died at COMMIT) must never be
- * reported as a plain failure.
+ * The function that detects an error fills it and returns its status; its callers pass it on with
+ * TRY. There is no thread-local last error. STATUS_MAYBE_DONE (the connection died at COMMIT) must
+ * never be reported as a plain failure.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -64,7 +64,7 @@ struct error {
 PRINTF_LIKE(3, 4)
 enum status error_set(struct error *err, enum status status, const char *format, ...);
 
-/* The same with a va_list and a reason's name. */
+/* As error_set, with a va_list and the name of a reason. */
 PRINTF_LIKE(4, 0)
 enum status error_set_reason(
     struct error *err, enum status status, const char *reason, const char *format, __builtin_va_list args);
@@ -72,13 +72,16 @@ enum status error_set_reason(
 /* Set the detail for the log of an error that is already set; err may be NULL. */
 void error_set_detail(struct error *err, const char *detail);
 
-/* Add metadata to an error that is already set. If it has ERROR_META_COUNT pairs, the new pair is dropped. */
+/*
+ * Add metadata to an error that is already set. If it has ERROR_META_COUNT pairs, the new pair is
+ * dropped.
+ */
 void error_add_meta(struct error *err, const char *key, struct str value);
 void error_add_meta_int(struct error *err, const char *key, int64_t value);
 
 /*
- * Put a step in front of the path of the wrong field, while the error passes up through the parts of a request:
- * "properties[A]", then "entity", then "operations[3]". Returns the error's status.
+ * Put a step in front of the path of the wrong field, while the error passes up through the parts
+ * of a request: "properties[A]", then "entity", then "operations[3]". Returns the error's status.
  */
 enum status error_in_field(struct error *err, const char *step);
 enum status error_in_element(struct error *err, const char *list, size_t index);
@@ -87,8 +90,8 @@ enum status error_in_element(struct error *err, const char *list, size_t index);
 const char *status_name(enum status status);
 
 /*
- * Evaluate a call that returns a status; return from this function unless it is STATUS_OK. The memory
- * and objects that the return skips must belong to an arena or a cleanup guard.
+ * Evaluate a call that returns a status; return from this function unless it is STATUS_OK. The
+ * memory and objects that the return skips must belong to an arena or a cleanup guard.
  */
 #define TRY(call)                                                                                            \
     do {                                                                                                     \

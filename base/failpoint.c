@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * failpoint.c - the environment is read when the first point is passed. Each passage is logged before the action, with
- * one write in append mode, so that lines of several processes do not mix and no line is lost.
+ * failpoint.c - the environment is read when the first point is passed. Each passage is logged
+ * before the action, with one write in append mode, so that lines of several processes do not mix
+ * and no line is lost.
  */
 #include "base/failpoint.h"
 

@@ -2,7 +2,8 @@
 /*
  * failpoint.h - named points at which a test makes the program die, stand still or fail.
  *
- * They exist in builds with -DTAVOLA_FAILPOINTS=ON. In other builds the macros are empty and the two settings unknown.
+ * They exist in builds with -DTAVOLA_FAILPOINTS=ON. In other builds the macros are empty and the
+ * two settings unknown.
  *
  *   TAVOLA_FAILPOINT      "name:action:n": at the n-th time this process passes the point (n from 1; 1 when
  *                         left out). kill: SIGKILL; stop: SIGSTOP, the whole process, until SIGCONT;
@@ -26,7 +27,10 @@ enum status failpoint_pass(const char *name, struct error *err);
 #define FAILPOINT(name) ((void)failpoint_pass((name), NULL))
 #define FAILPOINT_TRY(name, err) TRY(failpoint_pass((name), (err)))
 
-/* Members for a program's settings struct, and their rows of the table. failpoint.c reads the values itself. */
+/*
+ * Members for a program's settings struct, and their rows of the table. failpoint.c reads the
+ * values itself.
+ */
 #define FAILPOINT_FIELDS                                                                                     \
     const char *failpoint;                                                                                   \
     const char *failpoint_log;

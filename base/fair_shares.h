@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fair_shares.h - a capacity that accounts share without reservations: an account that is alone may hold all of it, and
- * an account that comes while others hold much still gets a share.
+ * fair_shares.h - a capacity that accounts share without reservations. An account that is alone may
+ * hold all of it; an account that comes while others hold much still gets a share.
  *
- * An account may hold at most what is left of twice the capacity. Alone it may hold the whole capacity; if it and k
- * other accounts want as much as they can get, each holds 2 * capacity / (k + 2). So a new account always gets a share
- * as large as any other's, and together all hold less than 2 * capacity. No account is configured, and no share is
- * taken away.
+ * An account may hold at most what is left of twice the capacity. If it is alone, that is the whole
+ * capacity; if it and k other accounts take as much as they can get, each holds 2 * capacity / (k +
+ * 2). So a new account always gets a share as large as any other's, and all together hold less than
+ * 2 * capacity. Accounts need no configuration, and no account has to give up what it holds.
  *
- * Accounts are counted in slots by a hash that is secret to the process. Two accounts in one slot share its share.
- *
- * Not safe for several threads: the owner has a lock.
+ * Accounts are counted in slots, by a hash that is secret to the process. Two accounts in one slot
+ * share its share. Not thread-safe: the owner has a lock.
  */
 #ifndef BASE_FAIR_SHARES_H
 #define BASE_FAIR_SHARES_H
@@ -25,7 +24,7 @@ enum { FAIR_SLOTS = 1024 };
 
 struct fair_shares {
     int64_t capacity;
-    int64_t held; /* by all */
+    int64_t held; /* the sum over all slots */
     uint64_t secret;
     int64_t slots[FAIR_SLOTS];
 };

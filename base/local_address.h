@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_address.h - whether an address is on this machine, so that no third party can read what passes it.
+ * local_address.h - whether an address is on this machine, so that no third party can read the
+ * traffic.
  *
  * Pure: no name is looked up.
  */
@@ -10,8 +11,9 @@
 #include <stdbool.h>
 
 /*
- * address: "host:port" or "unix:/path". true: a Unix socket, an IPv4 address of 127.0.0.0/8, "[::1]" or "localhost".
- * A name that begins like one of these ("127.example.org", "[::1].example.org") is none.
+ * address: "host:port" or "unix:/path". true for a Unix socket, an IPv4 address of 127.0.0.0/8,
+ * "[::1]" and "localhost"; false for a name that only begins like one of these ("127.example.org",
+ * "[::1].example.org").
  */
 bool local_address_is(const char *address);
 

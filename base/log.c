@@ -10,16 +10,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of a line that are kept free for the end of a cut value and of the line: dots, quote, brace, newline. */
+/*
+ * The end of a value that was cut. Each line keeps room for it and for the end of the line: quote,
+ * brace, newline.
+ */
 #define CUT_MARK "..."
 enum { RESERVED_BYTES = sizeof(CUT_MARK) + 2, NUMBER_BYTES = 24 };
 
-/* The text before, between and after the parts of a line. */
+/* The text before, between and after the parts of a line, for each format. */
 struct form {
     const char *begin, *end;
-    const char *separator; /* of fields */
+    const char *separator; /* between fields */
     const char *before_name, *after_name;
-    bool bare_text; /* of plain characters */
+    bool bare_text; /* a text of plain characters is written without quotes */
 };
 
 static const struct form forms[] = {
@@ -89,7 +92,10 @@ static bool stands_bare(const char *text)
     return !*text;
 }
 
-/* The length in bytes of the character at this position, by Unicode's table of well-formed UTF-8; 0: malformed. */
+/*
+ * The length in bytes of the character at this position, by Unicode's table of well-formed UTF-8;
+ * 0: malformed.
+ */
 static size_t utf8_length(const unsigned char *at)
 {
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;

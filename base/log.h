@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - one line per event on standard error, in strict logfmt or as a JSON object: time, level, program and event
- * first, then the event's own fields.
+ * log.h - one line per event on standard error, in strict logfmt or as a JSON object: time, level,
+ * program and event first, then the event's own fields.
  *
  *   time=2026-11-22T08:00:01.250Z level=warn program=tavolad event=database why="no route to host" failures=3
  *   {"time":"2026-11-22T08:00:01.250Z","level":"warn","program":"tavolad","event":"database",
  *    "why":"no route to host","failures":3}
  *
- * A name is lower-case letters, digits and underscores. A number stands bare; in logfmt so does a text of letters,
- * digits and ._:/@+- alone. Other values stand in double quotes with the escapes of JSON (\" \\ \n \r \t \u00xx); bytes
- * that are not UTF-8 become U+FFFD. A line has up to LOG_LINE_BYTES bytes: a value that does not fit is cut, and ends
- * with "...", and the fields behind it are left out.
+ * A name is lower-case letters, digits and underscores. A number stands bare; in logfmt so does a
+ * text of letters, digits and ._:/@+- alone. Other values stand in double quotes with the escapes
+ * of JSON (\" \\ \n \r \t \u00xx); bytes that are not UTF-8 become U+FFFD. A line has up to
+ * LOG_LINE_BYTES bytes: a value that does not fit is cut, and ends with "...", and the fields
+ * behind it are left out.
  *
  * Only the edges log. Never log the values of keys or properties, tokens or secrets.
  * A line is written with one write(2), so lines of several threads and processes do not mix.
@@ -54,14 +55,20 @@ bool log_wants(enum log_level level);
 /* fields: the last has no name; NULL: the event has no fields. */
 void log_write(enum log_level level, const char *event, const struct log_field *fields);
 
-/* log_event(LOG_WARN, "sweep_failed", log_text("why", err.message), log_number("rows", count)); at least one field. */
+/*
+ * log_event(LOG_WARN, "sweep_failed", log_text("why", err.message), log_number("rows", count)); at
+ * least one field.
+ */
 #define log_event(level, event, ...)                                                                         \
     do {                                                                                                     \
         if (log_wants(level))                                                                                \
             log_write((level), (event), (const struct log_field[]){ __VA_ARGS__, { 0 } });                   \
     } while (0)
 
-/* Write a line of level info to standard output, whatever the log level is: other programs wait for it. */
+/*
+ * Write a line of level info to standard output, whatever the log level is: other programs wait for
+ * it.
+ */
 void log_announce(const char *event, const struct log_field *fields);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_settings.h - the settings of a program's log, and the two signals that change its level while it runs:
- * SIGUSR1 logs everything (debug), SIGUSR2 goes back to the level of the setting.
+ * log_settings.h - the settings of a program's log, and the two signals that change its level while
+ * it runs: SIGUSR1 logs everything (debug), SIGUSR2 goes back to the level of the setting.
  */
 #ifndef BASE_LOG_SETTINGS_H
 #define BASE_LOG_SETTINGS_H
@@ -22,7 +22,10 @@ struct log_settings {
 extern const char *const log_level_names[];
 extern const char *const log_format_names[];
 
-/* Rows of a program's table of settings; the program's struct has a member `struct log_settings log`. */
+/*
+ * Rows of a program's table of settings; the program's struct has a member `struct log_settings
+ * log`.
+ */
 #define LOG_SETTINGS(config)                                                                                 \
     { .name = "TAVOLA_LOG_LEVEL",                                                                            \
         .type = CONFIG_CHOICE,                                                                               \

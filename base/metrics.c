@@ -17,7 +17,7 @@
 enum { COPIES = 8, CACHE_LINE = 64, PER_LINE = CACHE_LINE / sizeof(uint64_t) };
 
 struct counters {
-    size_t stride; /* counters of one copy, in whole cache lines */
+    size_t stride; /* counters of one copy, rounded up to whole cache lines */
     atomic_ullong *values;
 };
 
@@ -28,7 +28,7 @@ static const int64_t bounds_us[METRICS_BOUNDS] = { 250, 500, 1000, 2500, 5000, 1
 static size_t copy_of_thread(void)
 {
     static atomic_uint next;
-    static _Thread_local unsigned mine; /* from 1 */
+    static _Thread_local unsigned mine; /* the thread's number, from 1; 0: none yet */
 
     if (mine == 0)
         mine = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % COPIES + 1;

@@ -82,7 +82,8 @@ bool pem_file_has_changed(const struct pem_file *file)
     struct stat now;
 
     if (!file->path || stat(file->path, &now) != 0)
-        return false; /* on its way, if it is being replaced */
+        /* the file does not exist while it is being replaced */
+        return false;
     return now.st_ino != file->seen.st_ino || now.st_size != file->seen.st_size ||
            !same_time(now.st_mtim, file->seen.st_mtim) || !same_time(now.st_ctim, file->seen.st_ctim);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pem_file.h - a file in PEM that is read whole, and looked at again to see whether it has been replaced.
+ * pem_file.h - a file in PEM that is read as a whole, and checked later for a replacement.
  */
 #ifndef BASE_PEM_FILE_H
 #define BASE_PEM_FILE_H
@@ -18,19 +18,23 @@ struct pem_file {
 };
 
 /*
- * Read a file; path may be NULL. On failure *out can be given to pem_file_cleanup.
+ * Read a file; path may be NULL. After a failure *out may be passed to pem_file_cleanup.
  *
- * STATUS_INVALID  it cannot be read, has more than a megabyte, or is not in PEM; the message names it
+ * STATUS_INVALID  the file cannot be read, has more than a megabyte, or is not in PEM; the message
+ * names it
  */
 MUST_USE enum status pem_file_open(const char *path, struct pem_file *out, struct error *err);
 
-/* The same for a text of any form. */
+/* As pem_file_open, for a text of any form. */
 MUST_USE enum status pem_file_open_text(const char *path, struct pem_file *out, struct error *err);
 
-/* Forget the content. Accepts a zeroed one. */
+/* Release the content. Accepts a zeroed struct. */
 void pem_file_cleanup(struct pem_file *file);
 
-/* Whether the path now names another file. false also if there is no file: it is being replaced. */
+/*
+ * Whether the path names another file now. false also if there is no file, because it is being
+ * replaced.
+ */
 bool pem_file_has_changed(const struct pem_file *file);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random.h - random bits for values that must differ between programs and connections. Not for secrets: see
- * account_calls.c.
+ * random.h - random bits for values that must differ between programs and connections. They are not
+ * for secrets: account_calls.c makes these.
  */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H
 
 #include <stdint.h>
 
-/* 64 random bits; if the kernel has none yet, the monotonic clock. Never blocks for long, never fails. */
+/*
+ * 64 random bits; if the kernel has none yet, the monotonic clock. Never blocks for long, never
+ * fails.
+ */
 uint64_t random_bits(void);
 
 #endif

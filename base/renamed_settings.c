@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * renamed_settings.c - see the header. The names carry their prefix in pieces, so that a search for a setting that is
- * in use does not find them.
+ * renamed_settings.c - see the header. The names carry their prefix in pieces, so that a search for
+ * a setting that is in use does not find them.
  */
 #include "base/renamed_settings.h"
 

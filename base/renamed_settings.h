@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * renamed_settings.h - earlier names of settings, so that a program refuses one that is set and names the new one.
+ * renamed_settings.h - earlier names of settings, so that a program refuses one that is set and
+ * names the new one.
  *
- * A renamed setting gets a row in the table of renamed_settings.c. Without the row it is refused like any unknown name.
+ * A renamed setting gets a row in the table of renamed_settings.c. Without the row it is refused
+ * like any unknown name.
  */
 #ifndef BASE_RENAMED_SETTINGS_H
 #define BASE_RENAMED_SETTINGS_H

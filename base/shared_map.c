@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared_map.c - treaps with counted references: a node's priority is random, and no child has a higher one, which
- * keeps the tree flat whatever the order of the changes.
+ * shared_map.c - treaps with reference counts: each node has a random priority, and no child has a
+ * higher priority than its parent, which keeps the tree flat whatever the order of changes.
  *
- * Functions that change a tree take over the reference to the node they get, and return one to the node that stands in
- * its place. A node to which there is one reference is changed where it is.
+ * A function that changes a tree takes over the reference to the node it gets, and returns a
+ * reference to the node that replaces it. If a node has only one reference, it is changed in place.
  */
 #include "base/shared_map.h"
 
@@ -56,7 +56,7 @@ static struct shared_map_node *new_node(void *item, uint32_t priority)
     return fresh;
 }
 
-/* The node itself if there is one reference to it, else a copy. */
+/* The node itself if it has only one reference, otherwise a copy. */
 static struct shared_map_node *own_node(const struct shared_map_type *of, struct shared_map_node *at)
 {
     struct shared_map_node *copy;
@@ -72,7 +72,10 @@ static struct shared_map_node *own_node(const struct shared_map_type *of, struct
     return copy;
 }
 
-/* The left child, whose priority is higher, in the place of its parent; both belong to the caller alone. */
+/*
+ * Rotate: put the left child, whose priority is higher, in the place of its parent. The caller has
+ * the only reference to both.
+ */
 static struct shared_map_node *lift_left(struct shared_map_node *parent)
 {
     struct shared_map_node *child = parent->left;
@@ -114,7 +117,7 @@ static struct shared_map_node *put_item(const struct shared_map_type *of, struct
     return at;
 }
 
-/* All items of `left` stand before those of `right`. */
+/* Join two trees: all items of `left` come before those of `right`. */
 static struct shared_map_node *join(
     const struct shared_map_type *of, struct shared_map_node *left, struct shared_map_node *right)
 {
@@ -130,7 +133,7 @@ static struct shared_map_node *join(
     return right;
 }
 
-/* The item at the key is there. */
+/* Remove the item at the key, which exists. */
 static struct shared_map_node *take_out(
     const struct shared_map_type *of, struct shared_map_node *at, const void *key)
 {
@@ -164,7 +167,10 @@ void shared_map_clear(struct shared_map *map, const struct shared_map_type *of)
     map->root = NULL;
 }
 
-/* Spreads what differs in the low bits of an address; the same item has the same priority in every map. */
+/*
+ * Computed from the item's address by spreading its low bits, so an item has the same priority in
+ * every map.
+ */
 static uint32_t priority_of(const void *item)
 {
     return (uint32_t)(hash_number(HASH_EMPTY, (uint64_t)(uintptr_t)item) >> 16);

@@ -36,13 +36,13 @@ static inline bool str_equal(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* The same, without regard to the case of ASCII letters. */
+/* As str_equal, but without regard to the case of ASCII letters. */
 static inline bool str_equal_any_case(struct str a, struct str b)
 {
     return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
 }
 
-/* Order by unsigned bytes, a prefix first: the order of keys everywhere in the program. */
+/* Compare by unsigned bytes, a prefix first: the order of keys in the whole program. */
 static inline int str_compare(struct str a, struct str b)
 {
     size_t shared = a.len < b.len ? a.len : b.len;
@@ -66,7 +66,7 @@ static inline struct str str_from(struct str text, size_t offset)
     return (struct str){ .data = text.data + offset, .len = text.len - offset };
 }
 
-/* The text without those of these bytes that it begins or ends with. */
+/* The text without these bytes at its beginning and its end. */
 static inline struct str str_trim(struct str text, const char *bytes)
 {
     size_t count = strlen(bytes);
@@ -78,7 +78,10 @@ static inline struct str str_trim(struct str text, const char *bytes)
     return text;
 }
 
-/* Take the bytes before the first mark, and move *text behind it; all of them if there is no mark. */
+/*
+ * Take the bytes before the first mark, and move *text behind the mark. If there is no mark, take
+ * all bytes.
+ */
 static inline struct str str_take(struct str *text, char mark)
 {
     const char *end = text->len > 0 ? memchr(text->data, mark, text->len) : NULL;
@@ -88,7 +91,7 @@ static inline struct str str_take(struct str *text, char mark)
     return taken;
 }
 
-/* The bytes behind the last mark; all of them if there is none. */
+/* The bytes behind the last mark. If there is no mark, all bytes. */
 static inline struct str str_behind_last(struct str text, char mark)
 {
     size_t begin = text.len;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token_bucket.h - a rate with a burst. The bucket is stored as the time at which it is full again, so it needs no
- * refilling.
+ * token_bucket.h - a rate with a burst. The bucket is stored as the time at which it will be full
+ * again, so it needs no refilling.
  *
- * All times are in one unit, which the owner chooses. What is drawn is given as the time in which the bucket gets it
- * back: at a rate of R per second n tokens cost n / R seconds. A bucket that is not empty may be overdrawn; then
- * nothing can be drawn until the debt is paid off.
+ * All times have one unit, which the owner chooses. An amount is given as the time in which the
+ * bucket gets it back: at a rate of R per second n tokens are n / R seconds. A bucket that is not
+ * empty may be overdrawn; then nothing can be drawn until the debt is paid off.
  *
- * Not safe for several threads: the owner has a lock.
+ * Not thread-safe: the owner has a lock.
  */
 #ifndef BASE_TOKEN_BUCKET_H
 #define BASE_TOKEN_BUCKET_H
@@ -17,18 +17,21 @@
 
 #include "base/macros.h"
 
-/* All zero: full. */
+/* All zero: the bucket is full. */
 struct token_bucket {
     int64_t full_at;
 };
 
-/* Draw, whatever is left. */
+/* Draw, even if the bucket is empty. */
 static inline void token_bucket_overdraw(struct token_bucket *bucket, int64_t now, int64_t cost)
 {
     bucket->full_at = (bucket->full_at < now ? now : bucket->full_at) + cost;
 }
 
-/* Draw if the bucket is not empty. burst: the time in which an empty bucket fills. false: nothing has been drawn. */
+/*
+ * Draw if the bucket is not empty. burst: the time in which an empty bucket becomes full. false:
+ * nothing was drawn.
+ */
 MUST_USE static inline bool token_bucket_draw(
     struct token_bucket *bucket, int64_t now, int64_t burst, int64_t cost)
 {

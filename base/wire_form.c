@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_form.c - see the header. A message is written behind the room that its length is going to take: the length is
- * known only afterwards, and moving a few bytes is cheaper than a second buffer.
+ * wire_form.c - see the header. A message is written behind room for its length, which is known
+ * only afterwards; moving the message by a few bytes is cheaper than a second buffer.
  */
 #include "base/wire_form.h"
 
@@ -20,7 +20,7 @@ static void *member_to_set(void *item, size_t offset)
     return (char *)item + offset;
 }
 
-/* How many items a field of type MESSAGES or TEXTS has. */
+/* The number of items in a field of type MESSAGES or TEXTS. */
 static size_t item_count(const struct wire_form_field *field, const void *item)
 {
     return *(const size_t *)member_of(item, field->count_offset);
@@ -64,7 +64,7 @@ static void write_texts(struct buf *out, const struct wire_form_field *field, co
         wire_write_bytes(out, field->number, texts[i]);
 }
 
-/* The varint of a field that is a number. */
+/* The varint of a field with a number. */
 static uint64_t scalar_of(const struct wire_form_field *field, const void *item)
 {
     const void *member = member_of(item, field->offset);
@@ -199,7 +199,10 @@ static bool set_scalar(const struct wire_form_field *field, uint64_t scalar, voi
     return false;
 }
 
-/* Room for one more item of the field's array, which doubles where its count is a power of two; NULL: too many. */
+/*
+ * Make room for one more item of the field's array, whose size doubles if its count is a power of
+ * two. NULL: too many.
+ */
 static void *add_item(const struct wire_form_field *field, size_t item_bytes, struct arena *arena, void *item)
 {
     char **items = member_to_set(item, field->offset);

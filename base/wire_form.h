@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_form.h - the stored form of a struct: one table of its fields, from which it is both written and read.
+ * wire_form.h - the stored form of a struct: one table of its fields, from which it is both written
+ * and read.
  *
  *     static const struct wire_form_field point_fields[] = {
  *         WIRE_FORM_FIELD(1, INT64, struct point, x),
@@ -8,9 +9,9 @@
  *     };
  *     static const struct wire_form point_form = WIRE_FORM(point_fields, struct point);
  *
- * The form is a message of the protobuf wire format. Fields are written in the order of the table, so equal structs
- * have equal bytes. A field's number and type never change, because rows with it are stored; a new field is optional,
- * so that structs without it keep their bytes.
+ * The form is a message of the protobuf wire format. Fields are written in the order of the table,
+ * so equal structs have equal bytes. A field's number and type never change, because rows with it
+ * are stored; a new field is optional, so that structs without it keep their bytes.
  */
 #ifndef BASE_WIRE_FORM_H
 #define BASE_WIRE_FORM_H
@@ -44,9 +45,10 @@ struct wire_form_field {
     size_t count_offset;          /* MESSAGES, TEXTS: of the member that counts them */
     const struct wire_form *form; /* MESSAGE, MESSAGES */
     uint64_t min;                 /* UINT32: the smallest value that is accepted */
-    uint64_t max;                 /* UINT32: the largest value; MESSAGES, TEXTS: how many; 0: no bound */
-    bool optional;                /* not written if 0 or empty */
-    bool required;                /* bytes in which it is missing, 0 or empty are refused */
+    /* UINT32: the largest value; MESSAGES, TEXTS: the largest number; 0: no bound */
+    uint64_t max;
+    bool optional; /* not written if it is 0 or empty */
+    bool required; /* bytes in which it is missing, 0 or empty are refused */
 };
 
 /* The size of a member of each type; a row whose member has another size does not compile. */
@@ -79,11 +81,14 @@ enum {
 struct wire_form {
     const struct wire_form_field *fields;
     size_t count;
-    size_t item_bytes;  /* the size of the struct */
-    bool skips_unknown; /* true: fields that are not in the table are skipped; false: they are refused */
+    size_t item_bytes; /* the size of the struct */
+    /* true: fields that are not in the table are skipped; false: they are refused */
+    bool skips_unknown;
 };
 
-/* The form of a struct with this table; behind the struct come further members of struct wire_form. */
+/*
+ * The form of a struct with this table; behind the struct come further members of struct wire_form.
+ */
 #define WIRE_FORM(table, structure, ...)                                                                     \
     {                                                                                                        \
         .fields = (table), .count = ARRAY_LEN(table), .item_bytes = sizeof(structure), __VA_ARGS__           \
@@ -93,16 +98,16 @@ struct wire_form {
 void wire_form_write(struct buf *out, const struct wire_form *form, const void *item);
 
 /*
- * Set those members of *item that the form has; what the bytes do not hold becomes 0 or empty. Texts borrow the bytes,
- * arrays and messages lie in the arena. If a field comes twice, the last one counts.
- * false: the bytes are not of this form; *item is then undefined.
+ * Set those members of *item that the form has. Members that the bytes do not contain become 0 or
+ * empty. Texts borrow the bytes; arrays and messages lie in the arena. If a field occurs twice, the
+ * last one counts. false: the bytes do not have this form, and *item is undefined.
  */
 bool wire_form_read(struct str bytes, const struct wire_form *form, struct arena *arena, void *item);
 
 /*
- * The packed form: the values in the order of the table without numbers, texts with their length before them. Every
- * field is there, so the table of a packed form can never change; it has no MESSAGE, MESSAGES and TEXTS. Reading takes
- * one struct from the front of *rest.
+ * The packed form: the values in the order of the table without numbers, texts with their length
+ * before them. Every field is there, so the table of a packed form can never change; it has no
+ * MESSAGE, MESSAGES and TEXTS. Reading takes one struct from the front of *rest.
  */
 void wire_form_write_packed(struct buf *out, const struct wire_form *form, const void *item);
 bool wire_form_read_packed(struct str *rest, const struct wire_form *form, void *item);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest.c - MurmurHash64A, eight little-endian bytes at a time: it runs over every projected property of
- * every write.
+ * digest.c - MurmurHash64A, eight little-endian bytes at a time: it runs over every projected
+ * property of every write.
  */
 #include "domain/digest.h"
 

@@ -22,47 +22,53 @@ enum {
     LIMIT_REQUEST_BYTES = 4 * 1024 * 1024,  /* serialized message */
     LIMIT_RECEIVE_BYTES = 16 * 1024 * 1024, /* the transport's own limit, above the rule */
     LIMIT_HEALTH_RECEIVE_BYTES = 4096,      /* where only probes call */
-    LIMIT_ERROR_ENTITY_BYTES = 2048,        /* of an entity that rides along with an error */
-    LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* but for a single larger entity */
+    LIMIT_ERROR_ENTITY_BYTES = 2048,        /* of an entity that is returned with an error */
+    LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* except a single larger entity */
     LIMIT_PAGE_ROWS = 1000,
-    LIMIT_PAGE_EXAMINED = 10000,                  /* rows looked at for one page; then it ends early */
-    LIMIT_PAGE_EXAMINED_BYTES = 16 * 1024 * 1024, /* of keys and properties; the same */
-    LIMIT_PAGE_SEARCHED_BYTES = 64 * 1024 * 1024, /* looked through by `contains`; the same */
+    /* rows looked at for one page; then it ends early */
+    LIMIT_PAGE_EXAMINED = 10000,
+    LIMIT_PAGE_EXAMINED_BYTES = 16 * 1024 * 1024, /* of keys and properties, for one page */
+    LIMIT_PAGE_SEARCHED_BYTES = 64 * 1024 * 1024, /* searched by `contains` for one page */
     LIMIT_BOOKMARK_S = 5,                         /* between two messages of a watch, at most */
-    LIMIT_COUNT_EXAMINED = 100000, /* rows looked at where the database counts them by itself */
+    LIMIT_COUNT_EXAMINED = 100000,                /* rows examined if the database counts them itself */
     LIMIT_BATCH_GET_KEYS = 1000,
     LIMIT_TRANSACTION_STEPS = 100,
-    LIMIT_TRANSACTION_ATTEMPTS = 1000, /* of a timeline: further ones take the place of old failures */
+    LIMIT_TRANSACTION_ATTEMPTS = 1000, /* of a timeline: later ones replace old failures */
     LIMIT_TRANSACTION_RETENTION_S =
-        7 * 24 * 60 * 60,             /* after its end; no older id is taken: it could run twice */
+        /* after its end; a transaction with an older id is refused, since it could run twice */
+    7 * 24 * 60 * 60,
     LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */
-    LIMIT_ID_SCOPE_BYTES = 17, /* what domain/access/scoped_id.h appends to an id of a signature */
+    LIMIT_ID_SCOPE_BYTES = 17,        /* what domain/access/scoped_id.h appends to an id of a signature */
     LIMIT_REQUEST_ID_BYTES = 128,     /* printable ASCII */
     LIMIT_FILTER_BYTES = 32768,
     LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */
     LIMIT_FILTER_COMPARISONS = 200,
     LIMIT_FILTER_SEARCHES = 16, /* `contains`: each looks through all of a text */
-    LIMIT_FILTER_POINTS = 1000, /* single keys that a filter is planned as */
+    LIMIT_FILTER_POINTS = 1000, /* single keys of a filter's plan */
     LIMIT_LOOKUP_RANGES = 1000, /* of entries that one look-up reads: see lookup_plan.h */
     LIMIT_ETAG_BYTES = 64,
     LIMIT_TOKEN_BYTES = 4096,
     LIMIT_INDEXES_PER_TABLE = 20,
-    LIMIT_ACCOUNT_TABLES = 5000, /* if no setting says another number */
+    LIMIT_ACCOUNT_TABLES = 5000, /* unless a setting says another number */
     LIMIT_ACCOUNT_INDEXES = 5000,
     LIMIT_ACCOUNT_NAME_MIN = 3, /* characters */
     LIMIT_ACCOUNT_NAME_MAX = 63,
     LIMIT_POLICIES_PER_TABLE = 5,
-    LIMIT_POLICY_ID_BYTES = 64,            /* printable ASCII */
-    LIMIT_CREDENTIAL_BYTES = 6144,         /* as text: a signature with four keys of the largest size fits */
+    LIMIT_POLICY_ID_BYTES = 64, /* printable ASCII */
+    /* as text: a signature with four keys of the largest size */
+    LIMIT_CREDENTIAL_BYTES = 6144,
     LIMIT_TOKEN_LIFETIME_S = 24 * 60 * 60, /* of an account's token */
-    LIMIT_CLOCK_SKEW_S = 60,               /* by which a signer's clock may be ahead of a server's */
-    LIMIT_SIGNED_DATE_S = 15 * 60,         /* between the date of a request signed with a key, and a server's clock */
-    LIMIT_KEY_PARTS = 16,                  /* per key of an index */
-    LIMIT_INDEX_FILTER_BYTES = 4096,       /* of a declaration; each write of the table tests it */
-    LIMIT_LIST_DESCENT_BYTES = 32 * 1024 * 1024, /* of a value's entries, kept to give its last page first */
-    LIMIT_MEMBERS_UNITS = 32768,                 /* UTF-16 code units of a list page's Members */
-    LIMIT_TOKENS = 100,                          /* consistency tokens of one look-up */
-    LIMIT_TOKEN_PROBES = 16384,                  /* where all of them look for open intents */
+    /* by which a signer's clock may be ahead of the server's */
+    LIMIT_CLOCK_SKEW_S = 60,
+    /* between the date of a request signed with a key, and a server's clock */
+    LIMIT_SIGNED_DATE_S = 15 * 60,
+    LIMIT_KEY_PARTS = 16,            /* per key of an index */
+    LIMIT_INDEX_FILTER_BYTES = 4096, /* of a declaration; each write of the table tests it */
+    /* of a value's entries, kept to return its last page first */
+    LIMIT_LIST_DESCENT_BYTES = 32 * 1024 * 1024,
+    LIMIT_MEMBERS_UNITS = 32768, /* UTF-16 code units of a list page's Members */
+    LIMIT_TOKENS = 100,          /* consistency tokens of one look-up */
+    LIMIT_TOKEN_PROBES = 16384,  /* keys that all of them search for open intents */
     BUCKETS = 1024,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reason.c - the table of reasons. One row says everything about a reason, so that the code on the wire,
- * its status and the page of errors cannot drift apart.
+ * reason.c - the table of reasons. One row says everything about a reason, so that the code on the
+ * wire, its status and the page of errors cannot drift apart.
  */
 #include "domain/reason.h"
 

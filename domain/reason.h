@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reason.h - every reason an error can have, once: its name on the wire, its status, its cause and remedy.
+ * reason.h - every reason an error can have, once: its name on the wire, its status, its cause and
+ * remedy.
  *
- * The names are those of the Azure Table service in UPPER_SNAKE, and our own beyond them. docs/errors.md
- * is made from this table.
+ * The names are those of the Azure Table service in UPPER_SNAKE, and our own beyond them.
+ * docs/errors.md is made from this table.
  */
 #ifndef DOMAIN_REASON_H
 #define DOMAIN_REASON_H
@@ -82,7 +83,7 @@ struct reason_info {
 
 const struct reason_info *reason_info(enum reason reason);
 
-/* The row whose name this is; NULL when there is none. */
+/* The row with this name; NULL if there is none. */
 const struct reason_info *reason_find(const char *name);
 
 /* Fill err with the reason's name and status; returns that status. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - what the rules need to know of Unicode.
+ * text.h - the rules of Unicode that other modules need.
  */
 #ifndef DOMAIN_TEXT_H
 #define DOMAIN_TEXT_H
@@ -12,8 +12,8 @@
 #include "base/str.h"
 
 /*
- * Check that text is well-formed UTF-8 (no surrogates, no overlong forms) and count its UTF-16 code units.
- * false: malformed; *bad_offset is the byte where it goes wrong. Either output may be NULL.
+ * Check that text is well-formed UTF-8 (no surrogates, no overlong forms) and count its UTF-16 code
+ * units. false: it is malformed; *bad_offset is the first wrong byte. Either output may be NULL.
  */
 bool text_check(struct str text, size_t *units, size_t *bad_offset);
 

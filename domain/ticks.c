@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ticks.c - see the header. A Timestamp's nanos always count forward, also before 1970, so dropping what
- * is finer than a tick moves towards the past.
+ * ticks.c - see the header. A Timestamp's nanos always count forward, also before 1970, so dropping
+ * what is finer than a tick moves towards the past.
  */
 #include "domain/ticks.h"
 

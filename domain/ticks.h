@@ -12,7 +12,8 @@
 #define TICKS_MAX INT64_C(2650467743999999999) /* 9999-12-31T23:59:59.9999999Z */
 
 /* From and to a google.protobuf.Timestamp; finer than 100 ns is truncated towards the past. */
-bool ticks_from_timestamp(int64_t seconds, int32_t nanos, int64_t *out); /* false: outside 1601..9999 */
+/* false: outside 1601..9999 */
+bool ticks_from_timestamp(int64_t seconds, int32_t nanos, int64_t *out);
 void ticks_to_timestamp(int64_t ticks, int64_t *seconds, int32_t *nanos);
 
 /* From microseconds since 1970 (PostgreSQL's clock). */

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token.c - the content: purpose, table id, the query's digest, two counted strings. Around it one of two forms:
+ * token.c - the content is: purpose, table id, the query's digest, two counted strings. It has one
+ * of two forms:
  *
  *   sealed  version 2, salt, the content encrypted (AES-256-GCM), tag. A token's key comes from the token key and the
  *           salt, and the salt from the content: no key is used for two contents, and equal tokens have equal texts.
  *   signed  version 1, the content in clear, HMAC-SHA256 cut to 16 bytes
  *
- * What has a position among keys is sealed: the position may be a key that its bearer may not see. What servers keep or
- * compare themselves is signed. Signed tokens of every purpose are still read, for callers that got theirs from an
- * earlier version.
+ * A token with a position among keys is sealed, since its bearer may not be allowed to see the key
+ * at the position. A token that servers keep or compare themselves is signed. Signed tokens of
+ * every purpose are still read, since callers may have got theirs from an earlier version.
  *
- * The digest is SHA-256 cut to eight bytes: it lets us say "of another query" and not just "forged".
+ * The digest is SHA-256 cut to eight bytes. With it the error can say that the token is of another
+ * query instead of just invalid.
  */
 #include "domain/token.h"
 
@@ -28,7 +30,10 @@
 enum { VERSION_SIGNED = 1, VERSION_SEALED = 2 };
 enum { DIGEST_BYTES = 8, SIGNATURE_BYTES = 16, HASH_BYTES = 32, SALT_BYTES = 16, TAG_BYTES = 16 };
 
-/* What the token key is used for; the content of a signed token begins with VERSION_SIGNED instead. */
+/*
+ * The purposes for which the token key is used; the content of a signed token begins with
+ * VERSION_SIGNED instead.
+ */
 #define FOR_SALT STR_LITERAL("salt of a token")
 #define FOR_SEAL STR_LITERAL("key of a token")
 
@@ -93,7 +98,7 @@ static void write_signed(const struct token_key *key, const struct token *token,
     buf_append(out, str_of_bytes(hash, SIGNATURE_BYTES));
 }
 
-/* Check the signature, and cut it and the version off. */
+/* Check the signature, and remove it and the version. */
 static bool open_signed(const struct token_key *key, struct str *content)
 {
     uint8_t hash[HASH_BYTES];
@@ -121,7 +126,7 @@ static void derive(const struct token_key *key, struct str use, struct str from,
     sign_content(key, buf_str(&text), out);
 }
 
-/* The nonce may stay the same, since the key is another one for each content. */
+/* The nonce can be constant, because each content has another key. */
 static const uint8_t nonce[12];
 
 static EVP_CIPHER_CTX *cipher_of(
@@ -165,7 +170,10 @@ static void write_sealed(
     buf_append(out, str_of_bytes(tag, TAG_BYTES));
 }
 
-/* Decrypt; false: forged or damaged. One text stands for one content, so the salt must be the content's, too. */
+/*
+ * Decrypt. false: the token is forged or damaged. Each content has one text only, so the salt must
+ * be the content's too.
+ */
 static bool open_sealed(const struct token_key *key, struct arena *arena, struct str *content)
 {
     uint8_t tag[TAG_BYTES], rest[TAG_BYTES], own[HASH_BYTES], *opened;
@@ -217,7 +225,7 @@ static enum status refuse_token(const char *what, struct error *err)
     return reason_set(err, REASON_PAGE_TOKEN_INVALID, "the token %s; pass tokens on unchanged", what);
 }
 
-/* Check what is around the content and take it off. */
+/* Verify or decrypt the token, and leave its content. */
 static enum status open_token(
     const struct token_key *key, struct arena *arena, struct str *content, struct error *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token.h - opaque tokens: base64url text, versioned, bound to a purpose, a table's incarnation and the query they
- * continue. Callers can neither make nor change one, and cannot read those that hold a position.
+ * token.h - opaque tokens: base64url text, versioned, bound to a purpose, a table's incarnation and
+ * the query they continue. Callers can neither make nor change one, and cannot read those that hold
+ * a position.
  */
 #ifndef DOMAIN_TOKEN_H
 #define DOMAIN_TOKEN_H
@@ -29,16 +30,17 @@ struct token_key {
 
 struct token {
     enum token_purpose purpose;
-    int64_t table_id; /* 0: bound to no table */
-    struct str query; /* any bytes that stand for the query's other fields; only their digest is kept */
+    int64_t table_id; /* 0: the token is bound to no table */
+    /* any bytes that represent the other fields of the query; only their digest is kept */
+    struct str query;
     struct str first, second; /* the position: two strings */
 };
 
 struct str token_encode(const struct token_key *key, const struct token *token, struct arena *arena);
 
 /*
- * Check text against the purpose and the query that *token has, and fill its table_id, first and second. They stay
- * unchanged on failure.
+ * Check text against the purpose and the query of *token, and fill its table_id, first and second,
+ * which are unchanged on failure.
  *
  * STATUS_INVALID  PAGE_TOKEN_INVALID: malformed, forged, of another purpose or another query
  */

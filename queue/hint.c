@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hint.c - one small text that programs store in Redis for their next start. It is a hint: nothing depends on it.
+ * hint.c - one small text that programs store in Redis for their next start. It is a hint: nothing
+ * depends on it.
  */
 #include "queue/queue.h"
 #include "queue/queue_state.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.h - the form of an intent in a stream entry: one field, whose name "v2" is the version of the form. Its value
- * is text:
+ * message.h - the form of an intent in a stream entry: one field, whose name "v2" is the version of
+ * the form. Its value is text:
  *
  *     BUCKET ID KIND TABLE LENGTH PARTITIONROW
  *
- * Numbers are decimal; ID is 32 hexadecimal digits (domain/intents/intent_id.h). LENGTH is the length of the partition
- * key in bytes. Partition key and row key may have any bytes and reach to the end.
+ * Numbers are decimal; ID is 32 hexadecimal digits (domain/intents/intent_id.h). LENGTH is the
+ * length of the partition key in bytes. Partition key and row key may have any bytes and reach to
+ * the end.
  */
 #ifndef QUEUE_MESSAGE_H
 #define QUEUE_MESSAGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.c - Redis streams, one per shard, each with the consumer group "workers": publish, settle, inspect. Claiming is
- * in queue_claim.c.
+ * queue.c - Redis streams, one per shard, each with the consumer group "workers": publish, settle,
+ * inspect. Claiming is in queue_claim.c.
  */
 #include "queue/queue.h"
 
@@ -189,8 +189,9 @@ enum status queue_renew(struct queue *queue, struct str consumer, const struct q
 /* ---- state ---- */
 
 /*
- * The run id of the Redis process, which the epoch key holds as long as Redis has lost nothing. After a flush the key
- * is gone; after a restart, possibly from an old dump, it names another process.
+ * The run id of the Redis process, which the epoch key holds as long as Redis has lost nothing.
+ * After a flush the key is gone; after a restart, possibly from an old dump, it names another
+ * process.
  */
 static enum status read_run_id(const redisReply *info, struct str *out, struct error *err)
 {

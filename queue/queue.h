@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h - Redis streams that transport intents to workers and wake them. PostgreSQL is the record: the streams hold
- * nothing that is not there.
+ * queue.h - Redis streams that transport intents to workers and wake them. PostgreSQL is the
+ * record: the streams hold nothing that is not there.
  *
- * A message is a pointer to an intent: bucket, id, kind and key. Each stream has a consumer group: a claimed message is
- * hidden from the other consumers, comes back after its visibility timeout, and counts its deliveries. Messages may be
- * lost, doubled and reordered without harm.
+ * A message is a pointer to an intent: bucket, id, kind and key. Each stream has a consumer group:
+ * a claimed message is hidden from the other consumers, comes back after its visibility timeout,
+ * and counts its deliveries. Messages may be lost, doubled and reordered without harm.
  *
  * Keys have hash tags, as a Redis Cluster wants: "tavola:{q<shard>}:intents",
  * "tavola:{q<shard>}:epoch", "tavola:{q<shard>}:probe". Group: "workers".
  *
- * A struct queue is used by one thread. Every call has a time limit of about a second and returns STATUS_UNAVAILABLE if
- * Redis cannot be reached. The next call connects again, after a pause between attempts that the queue itself observes.
- * Programs ignore SIGPIPE.
+ * A struct queue is used by one thread. Every call has a time limit of about a second and returns
+ * STATUS_UNAVAILABLE if Redis cannot be reached. The next call connects again, after a pause
+ * between attempts that the queue itself observes. Programs ignore SIGPIPE.
  */
 #ifndef QUEUE_QUEUE_H
 #define QUEUE_QUEUE_H
@@ -45,14 +45,16 @@ MUST_USE enum status queue_open(const struct queue_options *options, struct queu
 void queue_close(struct queue *queue);
 
 /*
- * Set the number of streams, 1 to 64: a bucket's shard is bucket % shards. Servers and workers may differ for a while:
- * the relay publishes messages of streams that no worker reads again, in those that are read, and unused streams
- * expire. Messages that were claimed before the change can be settled afterwards.
+ * Set the number of streams, 1 to 64: a bucket's shard is bucket % shards. Servers and workers may
+ * differ for a while: the relay publishes messages of streams that no worker reads again, in those
+ * that are read, and unused streams expire. Messages that were claimed before the change can be
+ * settled afterwards.
  */
 void queue_set_shards(struct queue *queue, int shards);
 
 /*
- * Publish, in one pipeline. *published is the number of messages that the streams have taken. A full stream takes no
+ * Publish, in one pipeline. *published is the number of messages that the streams have taken. A
+ * full stream takes no
  * more: that is not an error, and the relay publishes the rest later.
  */
 MUST_USE enum status queue_publish(
@@ -61,8 +63,10 @@ MUST_USE enum status queue_publish(
 /* How many messages a consumer takes, and where they go. */
 struct queue_take {
     size_t max_count;
-    int64_t wait_ms;     /* queue_claim: the longest wait for the first message; queue_reclaim: not read */
-    int64_t idle_ms;     /* queue_reclaim: messages that were claimed longer ago; queue_claim: not read */
+    /* queue_claim: the longest wait for the first message; queue_reclaim: not read */
+    int64_t wait_ms;
+    /* queue_reclaim: messages that were claimed longer ago; queue_claim: not read */
+    int64_t idle_ms;
     struct arena *arena; /* of the messages */
 };
 
@@ -79,13 +83,17 @@ MUST_USE enum status queue_acknowledge(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);
 
 /*
- * Begin the visibility timeout of messages that `consumer` has claimed anew; messages that another consumer has taken
- * over stay as they are. Any struct queue may do so, such as that of the thread that renews claims.
+ * Begin the visibility timeout of messages that `consumer` has claimed anew; messages that another
+ * consumer has taken over stay as they are. Any struct queue may do so, such as that of the thread
+ * that renews claims.
  */
 MUST_USE enum status queue_renew(struct queue *queue, struct str consumer,
     const struct queue_message *messages, size_t count, struct error *err);
 
-/* Make claimed messages claimable at once, and do not count this delivery: for work that was not done. */
+/*
+ * Make claimed messages claimable at once, and do not count this delivery: for work that was not
+ * done.
+ */
 MUST_USE enum status queue_release(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);
 
@@ -95,13 +103,17 @@ struct queue_state {
     /* false: Redis was flushed or is new: publish all open intents, then call queue_set_epoch. */
     bool has_epoch;
 };
-/* Fails as queue_publish does if Redis answers but accepts no writes: full, a replica, without its replicas. */
+/*
+ * Fails as queue_publish does if Redis answers but accepts no writes: full, a replica, without its
+ * replicas.
+ */
 MUST_USE enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err);
 MUST_USE enum status queue_set_epoch(struct queue *queue, struct error *err);
 
 /*
- * One small text under the key "tavola:{history}", for the next start of a program. queue_recall copies it into the
- * arena; empty: Redis has none. Check it before use, like everything in Redis.
+ * One small text under the key "tavola:{history}", for the next start of a program. queue_recall
+ * copies it into the arena; empty: Redis has none. It is untrusted like everything in Redis, so
+ * check it before use.
  */
 MUST_USE enum status queue_recall(
     struct queue *queue, struct arena *arena, struct str *out, struct error *err);

@@ -2,8 +2,9 @@
 /*
  * queue_claim.c - claims messages: new ones, and those of consumers that have become silent.
  *
- * Streams and groups are created when a command reports that they are missing, so a FLUSHALL costs one more round trip.
- * An entry that cannot be read (of another program or version) is removed: the intent is still in PostgreSQL.
+ * Streams and groups are created when a command reports that they are missing, so a FLUSHALL costs
+ * one more round trip. An entry that cannot be read (of another program or version) is removed: the
+ * intent is still in PostgreSQL.
  */
 #include "queue/queue.h"
 
@@ -14,7 +15,8 @@
 #include "queue/message.h"
 #include "queue/queue_state.h"
 
-enum { CONSUMER_IDLE_MS = 3600 * 1000 }; /* a consumer without entries that is silent for longer is deleted */
+/* a consumer without entries that is silent for longer is deleted */
+enum { CONSUMER_IDLE_MS = 3600 * 1000 };
 
 static const int64_t forget_every_us = INT64_C(600) * 1000 * 1000;
 
@@ -60,7 +62,10 @@ static bool claimed_add(
     return true;
 }
 
-/* Give the messages to the caller and remove the unreadable entries; if that fails, a later claim removes them. */
+/*
+ * Give the messages to the caller and remove the unreadable entries; if that fails, a later claim
+ * removes them.
+ */
 static void claimed_finish(struct claimed *claimed, struct queue_message **out, size_t *count)
 {
     if (claimed->reject_count > 0 &&
@@ -142,9 +147,9 @@ static bool find_shard(const struct queue *queue, const redisReply *name, size_t
     return false;
 }
 
-/* reply: [[stream, [[id, fields], ...]], ...], or nil. brought: the number of entries by shard. */
+/* reply: [[stream, [[id, fields], ...]], ...], or nil. returned: the number of entries by shard. */
 static bool take_read_reply(
-    const redisReply *reply, struct claimed *claimed, size_t brought[QUEUE_MAX_SHARDS])
+    const redisReply *reply, struct claimed *claimed, size_t returned[QUEUE_MAX_SHARDS])
 {
     if (reply->type == REDIS_REPLY_NIL)
         return true;
@@ -163,14 +168,14 @@ static bool take_read_reply(
             if (!redis_reply_array(entry, 2) ||
                 !claimed_add(claimed, shard, entry->element[0], entry->element[1], 1))
                 return false;
-            brought[shard]++;
+            returned[shard]++;
         }
     }
     return true;
 }
 
 static enum status read_once(struct claimed *claimed, struct window window, size_t max_each, int64_t wait_ms,
-    size_t brought[QUEUE_MAX_SHARDS], struct error *err)
+    size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
@@ -180,25 +185,25 @@ static enum status read_once(struct claimed *claimed, struct window window, size
     write_read_command(claimed->queue, window, max_each, wait_ms, &batch);
     TRY(redis_run(claimed->queue->redis, &batch, wait_ms, err));
     TRY(redis_reply_status(batch.replies[0], err));
-    if (!take_read_reply(batch.replies[0], claimed, brought))
+    if (!take_read_reply(batch.replies[0], claimed, returned))
         return queue_unexpected(err, "XREADGROUP");
     return STATUS_OK;
 }
 
 static enum status read_streams(struct claimed *claimed, struct window window, size_t max_each,
-    int64_t wait_ms, size_t brought[QUEUE_MAX_SHARDS], struct error *err)
+    int64_t wait_ms, size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
-    enum status status = read_once(claimed, window, max_each, wait_ms, brought, err);
+    enum status status = read_once(claimed, window, max_each, wait_ms, returned, err);
 
     if (status != STATUS_PRECONDITION)
         return status;
     TRY(create_groups(claimed->queue, err));
-    return read_once(claimed, window, max_each, wait_ms, brought, err);
+    return read_once(claimed, window, max_each, wait_ms, returned, err);
 }
 
 /* A stream that gave its full share may have more: read those streams again, without waiting. */
 static void fill_up(
-    struct claimed *claimed, struct window window, size_t share, const size_t brought[QUEUE_MAX_SHARDS])
+    struct claimed *claimed, struct window window, size_t share, const size_t returned[QUEUE_MAX_SHARDS])
 {
     size_t more[QUEUE_MAX_SHARDS] = { 0 };
 
@@ -206,13 +211,15 @@ static void fill_up(
         size_t shard = window_shard(claimed->queue, window, i);
         struct window one = { .first = shard, .count = 1 };
 
-        if (brought[shard] >= share &&
+        if (returned[shard] >= share &&
             read_streams(claimed, one, claimed_room(claimed), 0, more, NULL) != STATUS_OK)
             return; /* the caller gets what was claimed; the next call reports the failure */
     }
 }
 
-/* COUNT of XREADGROUP is per stream: if there are more streams than max_count, read them in turns. */
+/*
+ * COUNT of XREADGROUP is per stream: if there are more streams than max_count, read them in turns.
+ */
 enum status queue_claim(struct queue *queue, const struct queue_take *take, struct queue_message **out,
     size_t *count, struct error *err)
 {
@@ -223,13 +230,13 @@ enum status queue_claim(struct queue *queue, const struct queue_take *take, stru
     claimed_init(&claimed, queue, take->max_count, take->arena);
     for (size_t turn = 0; turn < turns && claimed_room(&claimed) == take->max_count; turn++) {
         struct window window = { .first = queue->next_shard, .count = width };
-        size_t brought[QUEUE_MAX_SHARDS] = { 0 };
+        size_t returned[QUEUE_MAX_SHARDS] = { 0 };
         size_t share = take->max_count / width;
 
         queue->next_shard = (queue->next_shard + (turns > 1 ? width : 1)) % queue->shard_count;
-        TRY(read_streams(&claimed, window, share, take->wait_ms / (int64_t)turns, brought, err));
+        TRY(read_streams(&claimed, window, share, take->wait_ms / (int64_t)turns, returned, err));
         if (width > 1)
-            fill_up(&claimed, window, share, brought);
+            fill_up(&claimed, window, share, returned);
     }
     claimed_finish(&claimed, out, count);
     return STATUS_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis.c - opens a link when a batch needs one: to the configured address, or to the master that the Sentinels name.
- * Each new connection loads the scripts. A script that the server has forgotten since (SCRIPT FLUSH) is sent as text.
+ * redis.c - opens a link when a batch needs one: to the configured address, or to the master that
+ * the Sentinels name. Each new connection loads the scripts. A script that the server has forgotten
+ * since (SCRIPT FLUSH) is sent as text.
  */
 #include "queue/redis.h"
 
@@ -18,7 +19,8 @@ enum {
     TIME_LIMIT_MS = 1000,
     CHECK_LIMIT_MS = 200,
     MIN_PAUSE_US = 500 * 1000, /* between attempts to connect */
-    PAUSE_FACTOR = 4, /* the pause lasts at least 4 times as long as the attempt, which blocks the caller */
+    /* the pause lasts at least 4 times as long as the attempt, which blocks the caller */
+    PAUSE_FACTOR = 4,
     SHA_BYTES = 41,
     MAX_SCRIPTS = 16,
 };
@@ -52,7 +54,10 @@ static void close_link(struct redis *redis)
     redis->link = NULL;
 }
 
-/* reply: [role, ...]. A server that Sentinels name may be a former master, or may not be the master yet. */
+/*
+ * reply: [role, ...]. A server that Sentinels name may be a former master, or may not be the master
+ * yet.
+ */
 static enum status check_role(const redisReply *reply, struct error *err)
 {
     struct str role;
@@ -146,8 +151,9 @@ static void note_failure(struct redis *redis, int64_t began_us, const struct err
 }
 
 /*
- * Close the link if the Sentinels name another master by now. A master that was replaced while the network was split
- * does not know about it, and goes on serving the clients on its side of the network.
+ * Close the link if the Sentinels name another master by now. A master that was replaced while the
+ * network was split does not know about it, and goes on serving the clients on its side of the
+ * network.
  */
 static void check_master(struct redis *redis)
 {
@@ -275,8 +281,8 @@ static enum status run_connected(
 }
 
 /*
- * Close the link if a reply says that the server cannot serve now: it is a replica, it has lost its replicas, or it
- * loads its data. After a pause the next connection may reach another server.
+ * Close the link if a reply says that the server cannot serve now: it is a replica, it has lost its
+ * replicas, or it loads its data. After a pause the next connection may reach another server.
  */
 static void close_link_if_unavailable(struct redis *redis, const struct redis_batch *batch)
 {

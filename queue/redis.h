@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis.h - one connection to Redis, opened when a batch is run and opened again after it broke, and batches of
- * commands sent as one pipeline.
+ * redis.h - one connection to Redis, opened when a batch is run and opened again after it broke,
+ * and batches of commands sent as one pipeline.
  *
- * If the address names Sentinels, they are asked for the master before every connection and, while a connection lasts,
- * every ten seconds. If a server answers that it is a replica, or that it has too few replicas, the connection is
+ * If the address names Sentinels, they are asked for the master before every connection and, while
+ * a connection lasts, every ten seconds. If a server answers that it is a replica, or that it has
+ * too few replicas, the connection is
  * closed: the next one may reach another server.
  *
  * A struct redis is used by one thread. Writes over TLS may raise SIGPIPE, so programs ignore it.
@@ -65,8 +66,9 @@ void redis_word(struct redis_command *command, struct str word);
 void redis_word_int(struct redis_command *command, int64_t number);
 
 /*
- * Send all commands in one pipeline and wait for all replies. wait_ms: how long a command may block in the server
- * (BLOCK), in addition to the time limit of one second. Error replies are replies: see redis_reply_status.
+ * Send all commands in one pipeline and wait for all replies. wait_ms: how long a command may block
+ * in the server (BLOCK), in addition to the time limit of one second. Error replies are replies:
+ * see redis_reply_status.
  *
  * STATUS_OK           every command has its reply
  * STATUS_UNAVAILABLE  there is no connection, it broke, or the time limit has passed: no command has a reply, and any
@@ -92,6 +94,7 @@ bool redis_reply_is_error(const redisReply *reply, const char *code);
 /* Typed views; false when the reply has another type. */
 bool redis_reply_int(const redisReply *reply, int64_t *out);
 bool redis_reply_str(const redisReply *reply, struct str *out); /* borrowed */
-bool redis_reply_array(const redisReply *reply, size_t min);    /* an array of at least min elements */
+/* an array of at least min elements */
+bool redis_reply_array(const redisReply *reply, size_t min);
 
 #endif

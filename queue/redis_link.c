@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_link.c - a socket that never blocks, poll() against the deadline, hiredis' formatter and reader.
- * TLS is OpenSSL's on the same socket.
+ * redis_link.c - a socket that never blocks, poll() against the deadline, hiredis' formatter and
+ * reader. TLS is OpenSSL's on the same socket.
  *
- * hiredis 0.14, which Debian 12 has, speaks no TLS. Once the oldest supported system has hiredis 1.0, its
- * redisConnectWithOptions() with REDIS_OPT_NONBLOCK and its redisBufferWrite() and redisBufferRead(), which also work
- * over TLS, replace the opening, sending and reading here; only the poll() against one deadline for a whole exchange
- * stays, because hiredis has time limits for each read alone.
+ * hiredis 0.14, which Debian 12 has, speaks no TLS. Once the oldest supported system has hiredis
+ * 1.0, its redisConnectWithOptions() with REDIS_OPT_NONBLOCK and its redisBufferWrite() and
+ * redisBufferRead(), which also work over TLS, replace the opening, sending and reading here; only
+ * the poll() against one deadline for a whole exchange stays, because hiredis has time limits for
+ * each read alone.
  */
 #include "queue/redis_link.h"
 
@@ -94,7 +95,10 @@ static enum status connect_path(
     return connect_to(link, (struct sockaddr *)&address, sizeof(address), deadline_us, err);
 }
 
-/* Try every address of the name. Each gets its share of the time, so a dead one leaves time for the next. */
+/*
+ * Try every address of the name. Each gets its share of the time, so a dead one leaves time for the
+ * next.
+ */
 static enum status connect_host(struct redis_link *link, const struct redis_link_address *endpoint,
     int64_t deadline_us, struct error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_link.h - one connection to one Redis or Sentinel, plain or over TLS. It sends commands and receives replies;
- * each exchange has its own deadline.
+ * redis_link.h - one connection to one Redis or Sentinel, plain or over TLS. It sends commands and
+ * receives replies; each exchange has its own deadline.
  *
- * After any failure the only allowed call is redis_link_close. Failures are STATUS_UNAVAILABLE. Writes over TLS may
- * raise SIGPIPE, so programs ignore it.
+ * After any failure the only allowed call is redis_link_close. Failures are STATUS_UNAVAILABLE.
+ * Writes over TLS may raise SIGPIPE, so programs ignore it.
  */
 #ifndef QUEUE_REDIS_LINK_H
 #define QUEUE_REDIS_LINK_H
@@ -26,8 +26,8 @@ MUST_USE enum status redis_link_open(const struct redis_link_address *address, i
 void redis_link_close(struct redis_link *link);
 
 /*
- * Send `count` commands of a batch, from number `first` on, as one pipeline, and wait for their replies. If that fails,
- * the batch has no replies.
+ * Send `count` commands of a batch, from number `first` on, as one pipeline, and wait for their
+ * replies. If that fails, the batch has no replies.
  */
 MUST_USE enum status redis_link_exchange(struct redis_link *link, struct redis_batch *batch, size_t first,
     size_t count, int64_t deadline_us, struct error *err);

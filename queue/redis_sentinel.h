@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_sentinel.h - asks Sentinels for the address of the master. The answer may be old: after connecting, check the
- * server's role.
+ * redis_sentinel.h - asks Sentinels for the address of the master. The answer may be old: after
+ * connecting, check the server's role.
  */
 #ifndef QUEUE_REDIS_SENTINEL_H
 #define QUEUE_REDIS_SENTINEL_H
@@ -18,8 +18,9 @@ struct redis_master {
 };
 
 /*
- * Ask the Sentinels of an address one after the other, beginning with number *next, until one names a master. Each gets
- * its share of the time. On success *next is the number of the Sentinel that answered.
+ * Ask the Sentinels of an address one after the other, beginning with number *next, until one names
+ * a master. Each gets its share of the time. On success *next is the number of the Sentinel that
+ * answered.
  *
  * STATUS_UNAVAILABLE  no Sentinel answers, or none knows a master of this name
  */

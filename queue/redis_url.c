@@ -26,7 +26,9 @@ static enum status refuse_url(struct error *err, const char *what)
     return reason_set(err, REASON_INVALID_INPUT, "Redis address: %s; expected %s", what, REDIS_URL_ALLOWED);
 }
 
-/* Split text at the last or first mark. false: the text has no mark, and the outputs are unchanged. */
+/*
+ * Split text at the last or first mark. false: the text has no mark, and the outputs are unchanged.
+ */
 static bool split_at(struct str text, char mark, bool last, struct str *before, struct str *after)
 {
     const char *at = text.len == 0 ? NULL

@@ -22,7 +22,8 @@
 struct redis_access {
     const char *url;
     /* For the schemes with TLS, files in PEM. */
-    const char *ca;          /* authorities that sign Redis' certificates; NULL: those of the system */
+    /* authorities that sign Redis' certificates; NULL: those of the system */
+    const char *ca;
     const char *certificate; /* the client's, if Redis wants one; NULL: none */
     const char *key;
     const char *sentinel_password; /* NULL: the Sentinels want no password */
@@ -45,7 +46,8 @@ struct redis_url {
     bool tls;
     struct redis_endpoint endpoints[REDIS_MAX_ENDPOINTS]; /* of Redis, or of Sentinels */
     size_t endpoint_count;
-    const char *master;   /* the master's name in the Sentinels' configuration; NULL: no Sentinels */
+    /* the master's name in the Sentinels' configuration; NULL: no Sentinels */
+    const char *master;
     const char *user;     /* NULL: none */
     const char *password; /* NULL: none */
     int database;

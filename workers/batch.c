@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.c - see the header. A failure that is the fault of the work is counted in the database; the relay publishes the
- * work again when its pause is over, or it becomes a dead letter. Failures of the database or the network are not
- * counted.
+ * batch.c - see the header. A failure that is the fault of the work is counted in the database; the
+ * relay publishes the work again when its pause is over, or it becomes a dead letter. Failures of
+ * the database or the network are not counted.
  */
 #include "workers/batch.h"
 
@@ -18,11 +18,14 @@
 
 enum {
     MAX_TROUBLES = 8, /* keys of a batch that may time out: each takes a second or more */
-    PARTS = 4, /* a failed part is cut into quarters: as many attempts as with halves, with fewer keys */
-    MIN_PART = PARTS, /* a part of so few keys is not cut again: that would cost as much as each key alone */
-    MAX_CULPRITS = 8, /* failed parts of that size in a batch: then all other keys are tried alone */
-    MAX_FAILED =
-        128, /* keys that fail alone in a batch: the rest is released, and comes after new messages */
+    /* a failed part is cut into quarters: as many attempts as with halves, with fewer keys */
+    PARTS = 4,
+    /* a part of so few keys is not cut again: that would cost as much as each key alone */
+    MIN_PART = PARTS,
+    /* failed parts of that size in a batch: then all other keys are tried alone */
+    MAX_CULPRITS = 8,
+    /* keys that fail alone in a batch: the rest is released, and comes after new messages */
+    MAX_FAILED = 128,
 };
 
 #define BURY "bury"
@@ -63,7 +66,10 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
     }
 }
 
-/* The content of Redis is untrusted: a message whose key could not exist is dropped before the database sees it. */
+/*
+ * The content of Redis is untrusted: a message whose key could not exist is dropped before the
+ * database sees it.
+ */
 static bool is_usable(struct str part)
 {
     return part.len <= LIMIT_KEY_BYTES && text_check(part, NULL, NULL) &&
@@ -82,7 +88,10 @@ static void drop_unusable(struct batch *batch)
     }
 }
 
-/* Whether a failure of this status can make the work a dead letter: failures of the database never do. */
+/*
+ * Whether a failure of this status can make the work a dead letter: failures of the database never
+ * do.
+ */
 static bool is_fault_of_work(enum status status)
 {
     return delivery_settle(status, DELIVERY_MAX_FAILURES, 0).verdict == DELIVERY_BURY;
@@ -102,7 +111,10 @@ static void log_failure(struct worker_ctx *ctx, const struct item *item, const s
         log_number("failures", failures), log_text("then", then), log_text("why", err->message));
 }
 
-/* Another transaction has the key's lock, or a block of its rows cannot be read: other keys may succeed. */
+/*
+ * Another transaction has the key's lock, or a block of its rows cannot be read: other keys may
+ * succeed.
+ */
 static bool concerns_one_key(const struct error *err)
 {
     return err->status == STATUS_TIMEOUT ||
@@ -133,9 +145,9 @@ static enum disposition bury(struct batch *batch, struct worker_ctx *ctx, const 
 }
 
 /*
- * Count a failure and do what delivery_settle says, a retry not before the retry budget permits it. DELIVERY_RETRY
- * becomes DISPOSITION_DONE: the count and the time of the next attempt are in the database, and the relay publishes the
- * work then.
+ * Count a failure and do what delivery_settle says, a retry not before the retry budget permits it.
+ * DELIVERY_RETRY becomes DISPOSITION_DONE: the count and the time of the next attempt are in the
+ * database, and the relay publishes the work then.
  */
 static enum disposition count_failure(
     struct batch *batch, struct worker_ctx *ctx, const struct item *item, const struct error *cause)
@@ -167,8 +179,8 @@ static bool is_suspect(const struct item *item)
 }
 
 /*
- * The work may have killed the worker that had it, so its delivery is counted in the database before it is tried again.
- * DISPOSITION_OPEN: try it.
+ * The work may have killed the worker that had it, so its delivery is counted in the database
+ * before it is tried again. DISPOSITION_OPEN: try it.
  */
 static enum disposition count_delivery(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
@@ -245,11 +257,12 @@ static struct part part_cut(const struct part *part, size_t number)
 }
 
 /*
- * Run the part in one transaction. If that fails by fault of the work, run its quarters, down to parts of MIN_PART
- * keys, whose items stay open.
+ * Run the part in one transaction. If that fails by fault of the work, run its quarters, down to
+ * parts of MIN_PART keys, whose items stay open.
  *
- * false: run no other part either; open items are then tried alone. The worker stops, the database cannot be used, too
- * many parts have failed, or a key is locked: the quarter with that key would wait for the lock again.
+ * false: run no other part either; open items are then tried alone. The worker stops, the database
+ * cannot be used, too many parts have failed, or a key is locked: the quarter with that key would
+ * wait for the lock again.
  */
 static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct part *part)
 {

@@ -11,7 +11,8 @@ enum disposition {
     DISPOSITION_OPEN,  /* not tried yet */
     DISPOSITION_DONE,  /* the result is in PostgreSQL: acknowledge */
     DISPOSITION_AGAIN, /* not done, and not because of the work itself: release */
-    DISPOSITION_LEAVE, /* a kind that this version does not know: do nothing, so that another worker reclaims it */
+    /* a kind that this version does not know: do nothing, so that another worker reclaims it */
+    DISPOSITION_LEAVE,
 };
 
 /* The messages of a batch that name the same work. */
@@ -33,16 +34,20 @@ struct batch {
     bool store_failed; /* the database could not be used: pause before the next claim */
 };
 
-/* Sort the messages in place and group them into items, which are in the arena of ctx. Borrows the messages. */
+/*
+ * Sort the messages in place and group them into items, which are in the arena of ctx. Borrows the
+ * messages.
+ */
 void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_message *messages, size_t count);
 
 /*
- * Run every item. Items of a kind that can share a transaction do; if the transaction fails, each quarter of them is
- * run, and so on down to few items, which then run alone: an item that fails harms no other. An item that was delivered
- * before without a report runs alone, with a count in the database that outlives a crash.
+ * Run every item. Items of a kind that can share a transaction do. If the transaction fails, the
+ * items are split into quarters, down to few items, which then run alone, so a failing item does no
+ * harm to others. An item that was delivered before without a report runs alone, with a count in
+ * the database that survives a crash.
  *
- * Afterwards no item is DISPOSITION_OPEN. If very many items fail, the rest is DISPOSITION_AGAIN, so that new messages
- * do not wait for all of them.
+ * Afterwards no item is DISPOSITION_OPEN. If very many items fail, the rest is DISPOSITION_AGAIN,
+ * so that new messages need not wait for them.
  */
 void batch_run(struct batch *batch, struct worker_ctx *ctx);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.c - jobs give way to ordinary work: while its lag is high, there are longer pauses between chunks.
+ * builder.c - jobs give way to ordinary work: while its lag is high, there are longer pauses
+ * between chunks.
  */
 #include "workers/builder.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.h - one thread per worker that carries long-running operations on, chunk by chunk: index builds,
- * index drops, purges of deleted tables.
+ * builder.h - one thread per worker that carries long-running operations on, chunk by chunk: index
+ * builds, index drops, purges of deleted tables.
  */
 #ifndef WORKERS_BUILDER_H
 #define WORKERS_BUILDER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim.h - the batch that a consumer is working on, for the thread that renews claims (lease_renewal.h).
+ * claim.h - the batch that a consumer is working on, for the thread that renews claims
+ * (lease_renewal.h).
  */
 #ifndef WORKERS_CLAIM_H
 #define WORKERS_CLAIM_H

@@ -27,7 +27,7 @@ struct worker_config {
     int64_t sweep_s;
     int64_t audit_retention_s;
     int64_t scrub_share; /* percent of one connection's time; 0: off */
-    int64_t usage_share; /* the same */
+    int64_t usage_share; /* as scrub_share */
     int64_t usage_interval_s;
     int64_t request_retention_s;
     int64_t change_retention_s;

@@ -48,7 +48,10 @@ void told_gauges_pass(struct worker_ctx *ctx)
     free(fresh);
 }
 
-/* Names are dead letters and digits: nothing to escape. The indexes without labels of their own are "other". */
+/*
+ * A name has only letters and digits, so nothing is escaped. The gauge of the indexes without
+ * labels of their own is "other".
+ */
 static void index_labels(const struct index_gauge *gauge, const char *more, char out[LABELS_BYTES])
 {
     snprintf(out, LABELS_BYTES, "account=\"%s\",index=\"%s\"%s", gauge->account,

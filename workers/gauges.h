@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gauges.h - the gauges of indexes and dead letters in a worker's metrics. They are values of the whole service, so
- * only the worker that holds bucket range 0 shows them.
+ * gauges.h - the gauges of indexes and dead letters in a worker's metrics. They are values of the
+ * whole service, so only the worker that holds bucket range 0 shows them.
  */
 #ifndef WORKERS_GAUGES_H
 #define WORKERS_GAUGES_H
@@ -24,8 +24,8 @@ void told_gauges_init(struct told_gauges *told);
 void told_gauges_cleanup(struct told_gauges *told);
 
 /*
- * Read the gauges if this worker holds bucket range 0; otherwise it shows none from now on. If reading fails, the
- * gauges that were read before stay.
+ * Read the gauges if this worker holds bucket range 0; otherwise it shows none from now on. If
+ * reading fails, the gauges that were read before stay.
  */
 void told_gauges_pass(struct worker_ctx *ctx);
 

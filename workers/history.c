@@ -16,7 +16,10 @@ void history_recall(struct worker_shared *shared, struct queue *queue)
         remembered_offer(shared->remembered, hint);
 }
 
-/* If this pass fails, the next one repeats it. The relay logs that the database or Redis is not available. */
+/*
+ * If this pass fails, the next one repeats it. The relay logs that the database or Redis is not
+ * available.
+ */
 void history_pass(struct worker_ctx *ctx)
 {
     struct remembered *remembered = ctx->shared->remembered;

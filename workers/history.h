@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history.h - keeps in Redis, for the worker's next start, the latest point of the database's history that it has seen:
- * see store/session/remembered.h.
+ * history.h - stores in Redis, for the worker's next start, the latest point of the database's
+ * history that the worker has seen: see store/session/remembered.h.
  */
 #ifndef WORKERS_HISTORY_H
 #define WORKERS_HISTORY_H
@@ -10,7 +10,10 @@
 
 enum { HISTORY_EVERY_MS = 1000 };
 
-/* Read the hint from Redis, if no call has done so. If Redis cannot be reached, history_pass tries again. */
+/*
+ * Read the hint from Redis, if no call has done so. If Redis cannot be reached, history_pass tries
+ * again.
+ */
 void history_recall(struct worker_shared *shared, struct queue *queue);
 
 /* Every HISTORY_EVERY_MS: read the point that the database has reached, and store it in Redis. */

@@ -40,7 +40,8 @@ static enum status claim_from_queue(
 
     waiting.wait_ms = wait_ms;
     *count = 0;
-    if (due && loop->reclaimed) { /* messages that come back again and again must not delay new ones */
+    /* messages that come back again and again must not delay new ones */
+    if (due && loop->reclaimed) {
         loop->reclaimed = false;
         TRY(queue_claim(ctx->queue, &at_once, messages, count, err));
         if (*count > 0)
@@ -65,7 +66,7 @@ static bool is_mine(const struct worker_ctx *ctx, int range)
     return range % threads == ctx->index % threads && atomic_load(&ctx->shared->held[range]);
 }
 
-/* The intents that polling has found. */
+/* The intents that one scan has found. */
 struct finding {
     const struct scan_scope *scope; /* NULL: all work */
     struct intent *intents;
@@ -92,7 +93,10 @@ static enum status scan_range(struct loop *loop, int range, bool rest_only, stru
     return STATUS_OK;
 }
 
-/* Find open intents of this thread's bucket ranges: a share of each, in turn, then more of those that have more. */
+/*
+ * Find open intents of this thread's bucket ranges: first a share of each range in turn, then more
+ * of those with more.
+ */
 static size_t scan_ranges(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t max)
 {
     struct finding finding = { .scope = scope, .intents = out, .max = max };
@@ -107,7 +111,8 @@ static size_t scan_ranges(struct loop *loop, const struct scan_scope *scope, str
 
             if (!rest_only)
                 scan_marks_reread(
-                    &loop->scan_marks, range); /* the intents of the last look are done, or still open */
+                    /* the intents of the last scan are done, or still open */
+                    &loop->scan_marks, range);
             if (!is_mine(loop->ctx, range) || (rest_only && loop->scan_marks.reach[range].open == 0))
                 continue;
             if (scan_range(loop, range, rest_only, &finding) != STATUS_OK)
@@ -130,7 +135,10 @@ static size_t find_free(struct loop *loop, struct intent *out, size_t max)
     return scan_ranges(loop, &scope, out, max);
 }
 
-/* Find work with a rate limit, as much as there are permits for; each kind of work of each queue in turn. */
+/*
+ * Find work with a rate limit, as much as there are permits for; each kind of work of each queue in
+ * turn.
+ */
 static size_t find_limited(struct loop *loop, struct intent *out, size_t max)
 {
     const struct queues *queues = &loop->ctx->shared->queues;
@@ -162,8 +170,9 @@ static struct claim *claim_of(const struct loop *loop)
 }
 
 /*
- * false: the database cannot be used. A lock timeout is no failure: another worker has the key, so the look for
- * claims of dead workers is left for the next time, and other work does not wait for it.
+ * false: the database cannot be used. A lock timeout is no failure: another worker has the key, so
+ * the look for claims of dead workers is left for the next time, and other work does not wait for
+ * it.
  */
 static bool suspect_dead_claims(struct loop *loop, const struct claim_owner *owner)
 {
@@ -181,8 +190,8 @@ static bool suspect_dead_claims(struct loop *loop, const struct claim_owner *own
 }
 
 /*
- * Polled work has no delivery count, so the claim is stored in the database first. Intents in the claim of a dead
- * worker come with deliveries = 2.
+ * Polled work has no delivery count, so the claim is stored in the database first. Intents in the
+ * claim of a dead worker come with deliveries = 2.
  */
 static size_t claim_from_store(struct loop *loop,
     size_t (*find)(struct loop *loop, struct intent *out, size_t max), struct queue_message **messages)
@@ -217,7 +226,10 @@ static size_t claim_limited(struct loop *loop, struct queue_message **messages)
     return claim_from_store(loop, find_limited, messages);
 }
 
-/* Acknowledge messages of paused or limited work: the intents stay, and are found again when they may be done. */
+/*
+ * Acknowledge messages of paused or limited work: the intents stay, and are found again when they
+ * may be done.
+ */
 static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messages, size_t count)
 {
     struct queue_message *held = ARENA_ARRAY(&ctx->arena, struct queue_message, count);
@@ -287,7 +299,10 @@ static void release_claim(struct loop *loop)
 
 /* ---- turns ---- */
 
-/* Each failure in a row doubles the pause, with jitter, so that workers do not load a database in trouble. */
+/*
+ * Each failure in a row doubles the pause, with jitter, so that workers do not load a database in
+ * trouble.
+ */
 static void pause_after_failure(struct loop *loop)
 {
     int64_t pause = loop->failure_pause_ms ? loop->failure_pause_ms : FIRST_FAILURE_PAUSE_MS;
@@ -343,7 +358,10 @@ size_t loop_turn(struct loop *loop)
     return count;
 }
 
-/* Publish the intents that a step has made, as a server does after a write. They are hints: losing them is harmless. */
+/*
+ * Publish the intents that a step has made, as a server does after a write. They are hints: losing
+ * them is harmless.
+ */
 static void publish_intents(void *context, const struct intent *intents, size_t count)
 {
     struct worker_ctx *ctx = context;

@@ -11,7 +11,8 @@
 struct loop {
     struct worker_ctx *ctx;
     struct scan_marks scan_marks; /* for polling */
-    int first_range;              /* where the next scan begins, so that no bucket range is favoured */
+    /* where the next scan begins, so that no bucket range is favoured */
+    int first_range;
     int64_t next_reclaim_us;
     bool reclaimed;            /* the last claim had reclaimed messages: look for new ones first */
     int64_t next_suspicion_us; /* when to look for claims of dead workers next */
@@ -20,9 +21,10 @@ struct loop {
 };
 
 /*
- * One turn: claim messages that other consumers have left, or new ones, from Redis; if Redis cannot be relied on, claim
- * open intents of the leased bucket ranges from PostgreSQL. Work with a rate limit is always claimed from PostgreSQL.
- * Run them and settle them. Returns the number of messages or intents.
+ * One turn: claim messages that other consumers have left, or new ones, from Redis; if Redis cannot
+ * be relied on, claim open intents of the leased bucket ranges from PostgreSQL. Work with a rate
+ * limit is always claimed from PostgreSQL. Run them and settle them. Returns the number of messages
+ * or intents.
  */
 size_t loop_turn(struct loop *loop);
 

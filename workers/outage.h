@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outage.h - log lines of a worker about operations that fail again and again: one line per change, then a count.
+ * outage.h - log lines of a worker about operations that fail again and again: one line per change,
+ * then a count.
  *
  * Each thread has a struct outages of its own.
  */
@@ -11,7 +12,8 @@
 #include "base/log_repeat.h"
 
 struct outages {
-    struct log_repeat acknowledge, release_messages, release_claim, renew; /* of messages and claims */
+    /* of messages and claims */
+    struct log_repeat acknowledge, release_messages, release_claim, renew;
     struct log_repeat sweep, chunk, scrub, usage, gauges;
     struct log_repeat batch;   /* a batch failed since the database could not be used */
     struct log_repeat attempt; /* an attempt failed and will be repeated */

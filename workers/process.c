@@ -47,7 +47,8 @@ static enum status start_thread(
     int failure;
 
     TRY(worker_ctx_init(&thread->ctx, &process->shared, index, role, err));
-    if (process->count == 1) /* before any thread can write */
+    /* before any thread of this worker writes to the database */
+    if (process->count == 1)
         history_recall(&process->shared, thread->ctx.queue);
     failure = pthread_create(&thread->id, NULL, run, &thread->ctx);
     if (failure != 0)

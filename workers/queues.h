@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues.h - what the threads of a worker know of queues: how operators control them, and how much they have done.
+ * queues.h - what the threads of a worker know about queues: how operators control them, and how
+ * many intents were applied.
  *
- * Work that is held back - paused, or newer than a drain - is not begun: its messages are acknowledged, because the
- * intents stay in PostgreSQL and are published again once they may be. Work that is limited never goes through
- * Redis: consumers take it from PostgreSQL, as many intents as they have permits for.
+ * Work that is held back (paused, or newer than a drain) is not begun: its messages are
+ * acknowledged, because the intents stay in PostgreSQL and are published again once they are
+ * allowed. Work with a rate limit never goes through Redis: consumers take it from PostgreSQL, as
+ * many intents as they have permits for.
  */
 #ifndef WORKERS_QUEUES_H
 #define WORKERS_QUEUES_H
@@ -35,23 +37,23 @@ struct queues {
 void queues_init(struct queues *queues);
 void queues_cleanup(struct queues *queues);
 
-/* true: something is another than before. */
+/* true: the number of queues, or a control, has changed. */
 bool queues_set_count(struct queues *queues, int count);
 bool queues_set_controls(struct queues *queues, const struct queue_control controls[QUEUE_SLOTS], bool any);
 
 /* Whether an intent that came as a message may be worked on now. */
 bool queues_allow(const struct queues *queues, const struct intent *intent);
 
-/* The work that may be done as fast as it goes. */
+/* The scope of the work without a rate limit. */
 void queues_free_scope(const struct queues *queues, struct scan_scope *out);
 
-/* The next kind of work from `slot` on that is limited; QUEUE_SLOTS: there is none. */
+/* The next kind of work, from `slot` on, that has a rate limit; QUEUE_SLOTS: there is none. */
 int queues_next_limited(const struct queues *queues, int slot);
 
 /* Count applied intents. */
 void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count);
 
-/* Take what was counted; returns how many. */
+/* Take the counts, and reset them; returns their number. */
 size_t queues_take_applied(struct queues *queues, struct applied out[MAX_APPLIED]);
 
 #endif

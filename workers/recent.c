@@ -10,7 +10,7 @@
 
 static const int64_t remember_us = 3 * 1000 * 1000;
 
-/* Of bucket and id. */
+/* Hash the bucket and the id. */
 static uint64_t hash_of(const struct intent *intent)
 {
     uint64_t hash = hash_number(HASH_EMPTY, (uint16_t)intent->bucket);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recent.h - the intents that the relay has published within the last seconds, so that it does not publish work under
- * way again and again. The table has a fixed size: an intent that is overwritten is published once more, without harm.
+ * recent.h - the intents that the relay has published within the last seconds, so that it does not
+ * publish work under way again and again. The table has a fixed size: an intent that is overwritten
+ * is published once more, without harm.
  */
 #ifndef WORKERS_RECENT_H
 #define WORKERS_RECENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay.c - see the header. Published intents are not marked in the database: publishing twice is harmless, and a mark
- * would cost a row version per write.
+ * relay.c - see the header. Published intents are not marked in the database: publishing twice is
+ * harmless, and a mark would cost a row version per write.
  */
 #include "workers/relay.h"
 
@@ -83,7 +83,10 @@ static enum status renew_leases(struct relay *relay, struct error *err)
     return STATUS_OK;
 }
 
-/* When to look again after a look that has just ended: the pause is `share` times as long as the look took. */
+/*
+ * When to measure again: the pause is `share` times as long as the measurement that began at
+ * began_us took.
+ */
 static int64_t next_look(const struct relay *relay, int64_t began_us, int64_t share)
 {
     int64_t ended_us = relay->ctx->now_us(), pause_us = (ended_us - began_us) * share;
@@ -130,8 +133,8 @@ static enum status update_watermarks(struct relay *relay, struct error *err)
 /* ---- queues ---- */
 
 /*
- * After a change of the controls or of the number of queues, forget what was published: messages of paused work were
- * dropped, and messages may lie in a stream that no worker reads any more.
+ * After a change of the controls or of the number of queues, forget what was published: messages of
+ * paused work were dropped, and messages may lie in a stream that no worker reads any more.
  */
 static enum status read_controls(struct relay *relay, struct error *err)
 {
@@ -168,7 +171,10 @@ static enum status update_queues(struct relay *relay, struct error *err)
 /* ---- publishing ---- */
 
 struct feeding {
-    /* Intents are open; if not, only bucket ranges whose scan from the start is due are scanned. */
+    /*
+     * Some intents are open. If not, only bucket ranges whose scan from the start is due are
+     * scanned.
+     */
     bool wanted;
     int64_t min_age_ms;
     size_t room;      /* the number of messages that may be published */
@@ -249,7 +255,10 @@ static bool is_wanted(const struct relay *relay, int range, bool rest_only, cons
     return feeding->wanted || scan_marks_start_is_due(&relay->scan_marks, range, relay->ctx->now_us());
 }
 
-/* One bucket range after the other, from where the room ended the last time. *more: intents are left. */
+/*
+ * One bucket range after the other, from where the room ended the last time. *more: intents are
+ * left.
+ */
 static enum status publish_round(
     struct relay *relay, bool rest_only, struct feeding *feeding, bool *more, struct error *err)
 {
@@ -274,8 +283,8 @@ static enum status publish_round(
 }
 
 /*
- * First a share of every bucket, so that a bucket with a large backlog delays no other; then the rest, while there is
- * room.
+ * First a share of every bucket, so that a bucket with a large backlog delays no other; then the
+ * rest, while there is room.
  */
 static enum status publish_ranges(struct relay *relay, struct feeding *feeding, struct error *err)
 {
@@ -288,14 +297,20 @@ static enum status publish_ranges(struct relay *relay, struct feeding *feeding, 
     return STATUS_OK;
 }
 
-/* After a crash of the database, work may be open again that was done, and whose messages were published. */
+/*
+ * After a crash of the database, work may be open again that was done, and whose messages were
+ * published.
+ */
 static void forget_on_reconnect(struct relay *relay)
 {
     if (scan_marks_follow(&relay->scan_marks, worker_connection(relay->ctx->store)))
         recent_forget(&relay->recent);
 }
 
-/* If Redis has no epoch, it has lost everything: publish all open intents, from the start, of any age. */
+/*
+ * If Redis has no epoch, it has lost everything: publish all open intents, from the start, of any
+ * age.
+ */
 static void begin_refill(struct relay *relay, bool has_epoch, struct feeding *feeding)
 {
     if (!has_epoch && !relay->refilling) {
@@ -318,11 +333,13 @@ static void end_refill(struct relay *relay)
 }
 
 /*
- * Publish while fewer unclaimed messages wait in the streams than one claim takes. During a refill, and while there is
- * a backlog, publish more at once, but in portions, so that new work does not wait for the whole backlog. The epoch is
- * set at the end of a refill, so that another relay begins it again if this one dies.
+ * Publish while fewer unclaimed messages wait in the streams than one claim takes. During a refill,
+ * and while there is a backlog, publish more at once, but in portions, so that new work does not
+ * wait for the whole backlog. The epoch is set at the end of a refill, so that another relay begins
+ * it again if this one dies.
  *
- * If Redis is full, publishing pauses for ten seconds: a few settled messages would give it room for a moment only.
+ * If Redis is full, publishing pauses for ten seconds: a few settled messages would give it room
+ * for a moment only.
  */
 static enum status feed_queue(struct relay *relay, bool *more, struct error *err)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay.h - one thread per worker that publishes intents which no message has brought to a worker: those older than a
- * second, while the streams are short of work. So the backlog stays in PostgreSQL and Redis stays small.
+ * relay.h - one thread per worker that publishes intents which no message has brought to a worker:
+ * those older than a second, while the streams are short of work. So the backlog stays in
+ * PostgreSQL and Redis stays small.
  *
- * The relay also holds the leases, computes the time up to which everything is applied (as_of), and decides for all
- * threads whether Redis can be relied on.
+ * The relay also holds the leases, computes the time up to which everything is applied (as_of), and
+ * decides for all threads whether Redis can be relied on.
  */
 #ifndef WORKERS_RELAY_H
 #define WORKERS_RELAY_H
@@ -22,8 +23,9 @@ struct relay {
     struct recent recent;
     struct backlog backlog; /* as last read */
     int next_range;         /* where publishing continues */
-    bool refilling; /* Redis has lost everything, and not all open intents have been published since */
-    bool behind;    /* the last pass left intents unpublished, for lack of room or unread */
+    /* Redis has lost everything, and not all open intents have been published since */
+    bool refilling;
+    bool behind; /* the last pass left intents unpublished, for lack of room or unread */
     bool held[LEASE_RANGES];
     int64_t next_leases_us;
     int64_t next_watermark_us, next_count_us;

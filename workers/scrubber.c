@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scrubber.c - the time that a chunk takes is that of the database, most of all; where the database is busy it takes
- * longer, and the rest behind it too.
+ * scrubber.c - a chunk takes mostly time of the database. If the database is busy, a chunk takes
+ * longer, and so does the rest after it.
  */
 #include "workers/scrubber.h"
 

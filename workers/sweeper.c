@@ -18,7 +18,9 @@ enum {
     GAUGES_SHARE = 50, /* counting takes at most 1/50 of the time */
 };
 
-/* Duties of every worker, with or without leases; they are also done between the pieces of a round. */
+/*
+ * Duties of every worker, with or without leases; they are also done between the pieces of a round.
+ */
 struct duties {
     int64_t next_standing_us, next_history_us, next_gauges_us;
 };
@@ -30,10 +32,10 @@ static void end_stalled(struct worker_ctx *ctx)
     struct error err = { 0 };
 
     if (sweep_end_stalled(ctx->store, &ended, &err) != STATUS_OK)
-        log_event(LOG_DEBUG, "look_for_standing_sessions", log_text("why", err.message));
+        log_event(LOG_DEBUG, "end_stalled_sessions_failed", log_text("why", err.message));
     else if (ended.count > 0)
-        log_event(LOG_WARN, "ended_standing_sessions", log_number("sessions", ended.count),
-            log_text("one", ended.example));
+        log_event(LOG_WARN, "ended_stalled_sessions", log_number("sessions", ended.count),
+            log_text("example", ended.example));
 }
 
 /* The pause grows with the time that counting takes. */

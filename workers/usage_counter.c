@@ -13,7 +13,7 @@ enum { IDLE_PAUSE_MS = 1000, FAILURE_PAUSE_MS = 5000 };
 struct usage_counter {
     struct worker_ctx *ctx;
     struct usage_count count;
-    int64_t began_us; /* this count, or the last one */
+    int64_t began_us; /* when this count, or the last one, began */
 };
 
 static int64_t until_next_count_ms(const struct usage_counter *counter)
@@ -24,7 +24,7 @@ static int64_t until_next_count_ms(const struct usage_counter *counter)
     return left_ms > 0 ? left_ms : 0;
 }
 
-/* The pause behind it. */
+/* Count one chunk; returns the pause after it. */
 static int64_t do_chunk(struct usage_counter *counter)
 {
     struct worker_ctx *ctx = counter->ctx;

@@ -85,7 +85,7 @@ void worker_ctx_cleanup(struct worker_ctx *ctx)
     arena_cleanup(&ctx->arena);
 }
 
-/* splitmix64: random enough to spread retries. */
+/* splitmix64, which is random enough to spread retries. */
 uint64_t worker_random(struct worker_ctx *ctx)
 {
     uint64_t z = (ctx->random += UINT64_C(0x9e3779b97f4a7c15));

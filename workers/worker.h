@@ -2,9 +2,9 @@
 /*
  * worker.h - what the threads of one worker process share, and what each has of its own.
  *
- * Threads share the atomics of struct worker_shared and nothing else; the relay sets leases, queue mode and lag for all
- * threads. A struct worker_ctx is used by one thread. Clock and random numbers come through it, so that tests can set
- * them.
+ * Threads share the atomics of struct worker_shared and nothing else; the relay sets leases, queue
+ * mode and lag for all threads. A struct worker_ctx is used by one thread. Clock and random numbers
+ * come through it, so that tests can set them.
  */
 #ifndef WORKERS_WORKER_H
 #define WORKERS_WORKER_H
@@ -39,7 +39,8 @@ struct worker_shared {
     pthread_cond_t stop;   /* on the monotonic clock */
 
     atomic_bool held[LEASE_RANGES]; /* the bucket ranges this worker has leases of */
-    atomic_bool streaming;          /* false: Redis cannot be relied on, so consumers poll PostgreSQL */
+    /* false: Redis cannot be relied on, so consumers poll PostgreSQL */
+    atomic_bool streaming;
     atomic_llong lag_us;
     atomic_llong open_intents;   /* in the bucket ranges held */
     atomic_bool store_available; /* the relay's last pass ended well */
@@ -73,7 +74,10 @@ struct worker_ctx {
 
 #define WORKER_CONSUMER "consumer" /* the role of the threads that claim work */
 
-/* Prepare the connections of one thread; nothing is connected yet. role and index name its consumer in Redis. */
+/*
+ * Prepare the connections of one thread; nothing is connected yet. role and index name its consumer
+ * in Redis.
+ */
 MUST_USE enum status worker_ctx_init(
     struct worker_ctx *ctx, struct worker_shared *shared, int index, const char *role, struct error *err);
 void worker_ctx_cleanup(struct worker_ctx *ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.c - see the header. What a kind of operation requires of its caller is the scope in its row of
- * domain/operations/operation_kinds.c; a kind without a row is refused to all callers.
+ * access.c - see the header. What a kind of operation requires of its caller is the scope in its
+ * row of domain/operations/operation_kinds.c; a kind without a row is refused to all callers.
  */
 #include "domain/access/access.h"
 
@@ -128,14 +128,17 @@ static enum status check_read(const struct access *access, const struct catalogu
     if (!key_range_is_bounded(&access->range))
         return STATUS_OK;
     if (index && !index_shape_rules(index->shape)->keys_divide_entities)
-        return refuse_access(
-            "a signature with a range of keys cannot read this index: its pages hold entities with any keys",
+        return refuse_access("a signature with a range of keys cannot read this index: its pages contain "
+                             "entities with any keys",
             err);
     operation->within = &access->range;
     return STATUS_OK;
 }
 
-/* A condition requires the permission to read: its outcome, and the details of a failure, show the entity. */
+/*
+ * A condition needs the permission to read, since its outcome and the details of a failure show the
+ * entity.
+ */
 static unsigned condition_needs(const struct condition *condition)
 {
     return condition->text.len > 0 ? PERMISSION_READ : 0;
@@ -175,7 +178,8 @@ static enum status check_look_up(const struct access *access, const struct catal
     const struct index *index = index_of(access, catalogue, operation->table);
 
     operation->signed_at = access->signed_at;
-    if (key_range_is_bounded(&access->range)) /* first: which indexes there are is no matter of the range */
+    /* checked first, since a signature with a range must not learn which indexes exist */
+    if (key_range_is_bounded(&access->range))
         return refuse_access(
             "a signature with a range of keys cannot use LookupIndex: an index spans all keys", err);
     if (!index)
@@ -205,7 +209,9 @@ static enum status need_age(const struct access *access, const struct catalogue 
     return refuse_access("the signature's table does not exist, or was created after the signature", err);
 }
 
-/* Its id gets the signature's mark, so that the transactions of all others are none. */
+/*
+ * Append the signature's mark to the id, so that the signature reaches its own transactions only.
+ */
 static enum status check_own_transaction(const struct access *access, const struct catalogue *catalogue,
     const struct operation *operation, struct error *err)
 {
@@ -215,8 +221,8 @@ static enum status check_own_transaction(const struct access *access, const stru
 }
 
 /*
- * Steps run later, without a check of the table's age, so the age is checked now; the store checks it again when it
- * submits the transaction.
+ * Steps run later, without a check of the table's age, so the age is checked now; the store checks
+ * it again when it submits the transaction.
  */
 static enum status check_steps(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err)
@@ -260,7 +266,8 @@ static enum operation_scope scope_of(const struct operation *operation)
 }
 
 /*
- * What an account signature must have for a scope: one of the resources, and one of the permissions if any are named.
+ * What an account signature must allow for a scope: one of the resources and, if any are named, one
+ * of the permissions.
  */
 struct account_needs {
     unsigned resources;
@@ -328,7 +335,7 @@ static enum status check_signature(const struct access *access, const struct cat
     return refuse_access("a shared access signature does not allow this method", err);
 }
 
-/* The ids that the bearer has chosen become its own. */
+/* Append the signature's mark to the ids that the caller has chosen. */
 static void scope_ids(const struct access *access, struct operation *operation)
 {
     enum operation_input input = operation_kind_facts(operation->kind)->input;

@@ -2,9 +2,10 @@
 /*
  * access.h - what a caller may do, and whether an operation is allowed.
  *
- * Pure. A struct access holds what a credential allows at this moment: the account, and for a shared access signature
- * the one table, the permissions and the range of keys. Each operation is checked between its decoding and the store;
- * operation->within tells the store which keys the caller may see.
+ * Pure. A struct access holds what a credential allows at this moment: the account, and for a
+ * shared access signature the one table, the permissions and the range of keys. Each operation is
+ * checked between its decoding and the store; operation->within tells the store which keys the
+ * caller may see.
  *
  *   a permission is missing           PERMISSION_DENIED / AUTHORIZATION_PERMISSION_MISMATCH
  *   an account signature is not for the kind of resource
@@ -27,8 +28,8 @@
 #include "domain/operations/operation.h"
 
 /*
- * Bits; a signature of a table writes the first six as letters in this order: "raudit". Account signatures have the
- * others too, and neither i nor t.
+ * Bits. A signature of a table writes the first six as letters, in this order: "raudit". Account
+ * signatures have the other permissions too, but neither i nor t.
  */
 enum permission {
     PERMISSION_READ = 1,      /* r: entities by key, queries */
@@ -42,10 +43,10 @@ enum permission {
     PERMISSION_SET = 256,     /* w: new tables, and the settings of the account's service */
 };
 
-/* Of a table's signatures; of all. */
+/* The permissions that a signature of a table may have; all permissions. */
 enum { PERMISSION_COUNT = 6, PERMISSION_ALL_COUNT = 9 };
 
-/* Bits: what an account signature is for, beside its permissions. */
+/* Bits: the kinds of resources that an account signature gives access to. */
 enum access_resource {
     RESOURCE_SERVICE = 1,   /* s: the settings of the account's service */
     RESOURCE_CONTAINER = 2, /* c: tables */
@@ -65,15 +66,18 @@ struct access {
     bool administrator; /* also queues, dead letters and other accounts */
 
     /* Set for shared access signatures, that is, unless whole_account. */
-    unsigned
-        resources; /* of an account signature, which is for all tables; 0: the signature is for one table */
+    /*
+     * the resources of an account signature, which is for all tables; 0: the signature is for one
+     * table
+     */
+    unsigned resources;
     struct str table; /* in lower case; empty if `resources` is set */
     unsigned permissions;
     struct key_range range;
 
     /*
-     * Ticks; struct table, signatures_from, says which tables the signature does not mean. 0: it means whichever table
-     * has the name, because it does not say when it was signed.
+     * Ticks: the signature is valid only for tables whose signatures_from is not later. 0: for any
+     * table that has the name, because the signature does not say when it was signed.
      */
     int64_t signed_at;
 };
@@ -82,8 +86,9 @@ struct access {
 struct access access_unlimited(struct str account);
 
 /*
- * Check a decoded operation and set what limits it (within, signed_at). catalogue: finds the table to which an
- * index belongs; may be NULL if access is whole_account. access must live until the operation is done.
+ * Check a decoded operation and set what limits it (within, signed_at). catalogue: finds the table
+ * to which an index belongs; may be NULL if access is whole_account. access must live until the
+ * operation is done.
  *
  * STATUS_OK
  * STATUS_DENIED  see above
@@ -92,8 +97,8 @@ MUST_USE enum status access_check(const struct access *access, const struct cata
     struct operation *operation, struct error *err);
 
 /*
- * Check one of several writes, for callers that refuse writes one by one (import). The table of the operation must
- * have been checked.
+ * Check one write of an operation, for callers that refuse writes one by one (import). The
+ * operation's table must have been checked.
  */
 MUST_USE enum status access_check_write(
     const struct access *access, const struct write *write, struct error *err);

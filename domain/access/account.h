@@ -2,9 +2,9 @@
 /*
  * account.h - accounts: the owners of tables, with the two keys that sign their credentials.
  *
- * Either key is accepted. A rotation makes a new first key, turns the old first key into the second, and drops the
- * old second one: callers change over in the time between two rotations. A key is never sent; only signatures made
- * with it are.
+ * Either key is accepted. A rotation makes a new first key, turns the old first key into the
+ * second, and drops the old second one: callers change over in the time between two rotations. A
+ * key is never sent; only signatures made with it are.
  */
 #ifndef DOMAIN_ACCESS_ACCOUNT_H
 #define DOMAIN_ACCESS_ACCOUNT_H

@@ -6,10 +6,10 @@
 
 #include "domain/reason.h"
 
-/* What an operation may add to an account. */
+/* What an operation may add to an account's usage. */
 enum growth {
     GROWTH_NONE,
-    GROWTH_BYTES, /* no entity, but what there is may become larger */
+    GROWTH_BYTES, /* no entity is added, but an existing one may become larger */
     GROWTH_ENTITIES,
 };
 
@@ -78,8 +78,8 @@ static enum growth growth_of(const struct operation *operation)
 static enum status refuse_more(const char *what, int64_t actual, int64_t limit, struct error *err)
 {
     reason_set(err, REASON_QUOTA_EXCEEDED,
-        "the account held %lld %s at the last count, allowed are %lld: deletes are taken", (long long)actual,
-        what, (long long)limit);
+        "the account held %lld %s at the last count, allowed are %lld: deletes are accepted",
+        (long long)actual, what, (long long)limit);
     error_add_meta(err, "what", str_of(what));
     error_add_meta_int(err, "limit", limit);
     error_add_meta_int(err, "actual", actual);

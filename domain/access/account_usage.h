@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account_usage.h - what an account holds and may hold, and whether it may have more.
+ * account_usage.h - the usage of an account, its quotas, and whether it may have more.
  *
- * Pure. Usage is as of the last count (store/background/usage_count.h), so an account gets past a quota by what it
- * writes between two counts, and is refused until the next count has seen what it deleted. An account at or past a
- * quota:
+ * Pure. Usage is as of the last count (store/background/usage_count.h). So an account can exceed a
+ * quota by what it writes between two counts, and is refused until the next count has noticed its
+ * deletes. If an account is at or above a quota:
  *
  *                                        entities used up             bytes used up
  *   insert, upsert, a step of these      refused                      refused
- *   replace, merge                       taken: no entity more        refused
- *   a move, a delete, DeleteRange        taken                        taken
- *   create or replace an index           taken                        refused: its entries need room
+ *   replace, merge                       accepted: adds no entity     refused
+ *   a move, a delete, DeleteRange        accepted                     accepted
+ *   create or replace an index           accepted                     refused: its entries need room
  *
- * A batch, a chunk of an import and a transaction are refused as a whole if one of their operations is. Entries of
- * indexes that a taken write has made are written whatever the quota says, and a transaction that was taken is carried
- * to its end.
+ * A batch, a chunk of an import or a transaction is refused as a whole if one of its operations is.
+ * The entries of an accepted write are written whatever the quota, and an accepted transaction is
+ * carried to its end.
  */
 #ifndef DOMAIN_ACCESS_ACCOUNT_USAGE_H
 #define DOMAIN_ACCESS_ACCOUNT_USAGE_H
@@ -28,16 +28,17 @@
 enum { QUOTA_OF_SETTINGS = -1, QUOTA_NONE = 0 };
 
 struct account_usage {
-    int64_t entities;                /* of callers' tables; entries of indexes do not count */
-    int64_t bytes;                   /* of keys and properties, entries of indexes included */
-    int64_t max_entities, max_bytes; /* of the account's own: QUOTA_OF_SETTINGS, QUOTA_NONE or a number */
+    int64_t entities; /* of callers' tables; entries of indexes do not count */
+    int64_t bytes;    /* of keys and properties, entries of indexes included */
+    /* set for this account: QUOTA_OF_SETTINGS, QUOTA_NONE or a number */
+    int64_t max_entities, max_bytes;
 };
 
-/* The quotas in force. QUOTA_NONE: not bounded. */
+/* The quotas in force; QUOTA_NONE: there is no bound. */
 int64_t account_usage_max_entities(const struct account_usage *usage, const struct quotas *settings);
 int64_t account_usage_max_bytes(const struct account_usage *usage, const struct quotas *settings);
 
-/* STATUS_LIMIT QUOTA_EXCEEDED: the account holds as much as it may, and the operation may add to it. */
+/* STATUS_LIMIT  QUOTA_EXCEEDED: a quota is used up, and the operation may add to it. */
 MUST_USE enum status account_usage_admit(const struct account_usage *usage, const struct quotas *settings,
     const struct operation *operation, struct error *err);
 

@@ -57,7 +57,10 @@ static enum status refuse_field(const char *what, struct error *err)
     return reason_set(err, REASON_INVALID_INPUT, "%s", what);
 }
 
-/* A bound that is not a possible key is a mistake of the signer: it would neither allow nor exclude any entity. */
+/*
+ * A bound that is not a possible key is a mistake of the signer: it would neither allow nor exclude
+ * any entity.
+ */
 static enum status check_bound(const char *which, const struct entity_key *bound, struct error *err)
 {
     struct entity_key ignored;
@@ -374,7 +377,7 @@ bool credential_is_genuine(const struct credential *credential, const struct acc
     return credential_signer(credential, account) != 0;
 }
 
-/* ---- what it comes to ---- */
+/* ---- from a credential to an access ---- */
 
 enum status credential_refuse(struct error *err)
 {
@@ -386,7 +389,10 @@ static bool is_current(int64_t start, int64_t expiry, int64_t now)
     return start <= now + LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND && now < expiry;
 }
 
-/* Combine the fields of the signature with those of its policy; a field may be set by only one of the two. */
+/*
+ * Combine the fields of the signature with those of its policy; a field may be set by only one of
+ * the two.
+ */
 static bool join_policy(
     const struct credential *credential, const struct credential_context *context, struct access_policy *out)
 {

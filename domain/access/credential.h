@@ -6,12 +6,12 @@
  *   tvs1.<base64url>   a shared access signature: one table, some permissions, a time, a range of keys, a policy,
  *                      addresses, the protocol
  *
- * After the prefix come the fields and HMAC-SHA256(key, prefix + fields). Each field has a length or a fixed size,
- * and all come in one order without a remainder, so the signed bytes can be read in one way only. Names of tables are
- * in lower case.
+ * After the prefix come the fields and HMAC-SHA256(key, prefix + fields). Each field has a length
+ * or a fixed size, and all come in one order without a remainder, so the signed bytes can be read
+ * in one way only. Names of tables are in lower case.
  *
- * Over HTTP, requests and signatures of the Azure Table service have the forms of that service, which odata/access/
- * reads. What they allow is decided here, by the same rules:
+ * Over HTTP, requests and signatures of the Azure Table service have the forms of that service,
+ * which odata/access/ reads. What they allow is decided here, by the same rules:
  *
  *   a signed request         the whole account, for the 15 minutes around the date that is signed
  *   a table's signature      as tvs1; it does not say when it was signed, so it means whichever table has the name
@@ -80,8 +80,8 @@ struct call_origin {
 };
 
 /*
- * Check a credential before it is signed: whether a server could ever accept it. INVALID_INPUT names the field.
- * Fields that the policy sets are not checked: only servers know them.
+ * Check, before a credential is signed, whether a server could ever accept it. INVALID_INPUT names
+ * the field. Fields that the policy sets are not checked, since only servers know them.
  */
 MUST_USE enum status credential_check(const struct credential *credential, struct error *err);
 
@@ -90,26 +90,27 @@ struct str credential_sign(
     const struct credential *credential, const struct account_key *key, struct arena *arena);
 
 /*
- * Read the fields without verifying the signature; false: the text is not a credential. The strings lie in the arena.
+ * Read the fields without verifying the signature; false: the text is not a credential. The strings
+ * lie in the arena.
  */
 bool credential_parse(struct str text, struct arena *arena, struct credential *out);
 
 /*
- * Which of the account's keys has signed the credential: 1 or 2; 0: none. The time that the check takes does not depend
- * on the answer.
+ * Which of the account's keys has signed the credential: 1 or 2; 0: none. The time that the check
+ * takes does not depend on the answer.
  */
 int credential_signer(const struct credential *credential, const struct account *account);
 
-/* The same for one key, of any length. */
+/* As credential_signer, for one key of any length. */
 bool credential_is_signed_with(const struct credential *credential, struct str key);
 
 /* Whether one of the account's keys has signed the credential. */
 bool credential_is_genuine(const struct credential *credential, const struct account *account);
 
-/* What credential_access needs to know beside the credential. */
+/* What credential_access needs besides the credential. */
 struct credential_context {
-    const struct account
-        *account; /* the credential's; its id lives as long as the access that is made of it */
+    /* the credential's account; its id must live as long as the access made from it */
+    const struct account *account;
     const struct catalogue *catalogue; /* the account's tables with their policies */
     const struct call_origin *origin;
     int64_t now; /* ticks */
@@ -118,7 +119,8 @@ struct credential_context {
 /*
  * The access that a verified credential gives at context->now.
  *
- * A start and the time of issue may lie up to LIMIT_CLOCK_SKEW_S in the future; an expiry may not lie in the past.
+ * A start and the time of issue may lie up to LIMIT_CLOCK_SKEW_S in the future; an expiry may not
+ * lie in the past.
  *
  * STATUS_UNAUTHENTICATED  AUTHENTICATION_FAILED: not valid at this time, or its policy does not exist or sets a field
  *                         that the signature sets too
@@ -128,7 +130,10 @@ struct credential_context {
 MUST_USE enum status credential_access(const struct credential *credential,
     const struct credential_context *context, struct access *out, struct error *err);
 
-/* Fill err for a credential that is not valid: one message for all causes, so that callers cannot tell them apart. */
+/*
+ * Fill err for a credential that is not valid: one message for all causes, so that callers cannot
+ * tell them apart.
+ */
 enum status credential_refuse(struct error *err);
 
 #endif

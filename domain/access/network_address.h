@@ -2,8 +2,8 @@
 /*
  * network_address.h - addresses of callers, and ranges of them.
  *
- * An address has sixteen bytes; an IPv4 address is stored as the IPv6 address to which it is mapped, so that both
- * spellings of one caller are equal. Pure.
+ * An address has sixteen bytes; an IPv4 address is stored as the IPv6 address to which it is
+ * mapped, so that both spellings of one caller are equal. Pure.
  */
 #ifndef DOMAIN_ACCESS_NETWORK_ADDRESS_H
 #define DOMAIN_ACCESS_NETWORK_ADDRESS_H
@@ -34,8 +34,9 @@ bool network_range_parse(struct str text, struct network_range *out);
 bool network_range_contains(const struct network_range *range, const struct network_address *address);
 
 /*
- * Parse the name that the transport gives a caller: "ipv4:192.0.2.7:5000", "ipv6:[2001:db8::7]:5000" (brackets and %
- * literally or as %5B, %5D, %25). false: the caller has no address, as on a Unix socket.
+ * Parse the name that the transport gives a caller: "ipv4:192.0.2.7:5000",
+ * "ipv6:[2001:db8::7]:5000" (brackets and % literally or as %5B, %5D, %25). false: the caller has
+ * no address, as on a Unix socket.
  */
 bool network_address_of_peer(struct str peer, struct network_address *out);
 

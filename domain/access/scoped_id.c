@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scoped_id.c - see the header. Marks are stored as parts of ids: what they are computed from never changes.
+ * scoped_id.c - see the header. Marks are stored as parts of ids: what they are computed from never
+ * changes.
  */
 #include "domain/access/scoped_id.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_policy.c - the policies of a table are stored one behind the other, each in a packed form (base/wire_form.h).
+ * access_policy.c - the policies of a table are stored one behind the other, each in a packed form
+ * (base/wire_form.h).
  */
 #include "domain/catalogue/access_policy.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalogue.c - see the header. Only the map of families holds references to them: a node of the other maps is in a
- * catalogue only if its table's family is.
+ * catalogue.c - see the header. Only the map of families holds references to them: a node of the
+ * other maps is in a catalogue only if its table's family is.
  */
 #include "domain/catalogue/catalogue.h"
 
@@ -120,7 +120,8 @@ struct catalogue *catalogue_copy(const struct catalogue *of)
 
 struct catalogue *catalogue_retain(const struct catalogue *catalogue)
 {
-    struct catalogue *shared = (struct catalogue *)catalogue; /* the count is no part of the value */
+    /* the reference count is not part of the value */
+    struct catalogue *shared = (struct catalogue *)catalogue;
 
     atomic_fetch_add_explicit(&shared->references, 1, memory_order_relaxed);
     return shared;

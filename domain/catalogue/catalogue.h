@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalogue.h - the tables and indexes at one version, as a value that many threads share and none changes.
+ * catalogue.h - the tables and indexes at one version: an immutable value that many threads share.
  *
- * store/session/catalogue_load.h loads it, the write plan reads it, and each writing transaction checks that its
- * version is still the one in the database (guard G1). Catalogues of two versions share the families that are the same
- * in both.
+ * store/session/catalogue_load.h loads it, the write plan reads it, and each writing transaction
+ * checks that its version is still the one in the database (guard G1). Catalogues of two versions
+ * share the families that are the same in both.
  */
 #ifndef DOMAIN_CATALOGUE_CATALOGUE_H
 #define DOMAIN_CATALOGUE_CATALOGUE_H
@@ -20,13 +20,17 @@
 #include "domain/filter/access_path.h"
 #include "domain/properties/key_part.h"
 
-/* Stored in declarations, with the numbers of the API. What the shapes differ in is in domain/indexes/index_shape.h. */
+/*
+ * Stored in declarations, with the numbers of the API. domain/indexes/index_shape.h says what the
+ * shapes differ in.
+ */
 enum index_shape { INDEX_COPY = 1, INDEX_LIST = 2, INDEX_SHAPE_END };
 enum index_place { PLACE_SAME_PARTITION = 1, PLACE_OTHER_PARTITION = 2 };
 enum index_state { INDEX_BUILDING = 1, INDEX_VALIDATING = 2, INDEX_READY = 3, INDEX_DROPPING = 4 };
 /*
- * Of an index that is BECOMING_STRONG writes bring their entries along already, but of earlier writes some may still be
- * missing: it is read as an eventual one until an operation has brought them in (store/builds/index_update.h).
+ * If an index is BECOMING_STRONG, writes already bring their entries along, but entries of earlier
+ * writes may be missing. It is read as an eventual index until an operation has added them
+ * (store/builds/index_update.h).
  */
 enum index_consistency { INDEX_EVENTUAL, INDEX_STRONG, INDEX_BECOMING_STRONG };
 enum violation_rule { VIOLATION_SKIP, VIOLATION_REJECT };
@@ -35,8 +39,8 @@ enum projection_kind { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_SOME };
 struct filter;
 
 struct index {
-    int64_t
-        index_id; /* new for each build, never reused; also the id of the table in which the entries lie */
+    /* new for each build, never reused; also the id of the table of the entries */
+    int64_t index_id;
     int64_t source_table_id;
     struct str account;
     struct str name; /* of the index, and of the table of its entries */
@@ -52,12 +56,14 @@ struct index {
     enum projection_kind projection;
     struct str *names; /* PROJECT_SOME, sorted by bytes */
     size_t name_count;
-    struct str filter_text;      /* of the entities that have entries; empty: all of them */
-    const struct filter *filter; /* the same, compiled by index_codec_decode; NULL: all of them */
-    struct str definition;       /* the declaration as bytes: index_codec.h */
+    struct str filter_text; /* which entities have entries; empty: all of them */
+    /* filter_text, compiled by index_codec_decode; NULL: all entities */
+    const struct filter *filter;
+    struct str definition; /* the declaration as bytes: index_codec.h */
     int64_t violations;
     struct str operation_id; /* of the job that builds it */
-    int64_t replaces;        /* the index whose name it takes when it is READY; 0: it has its name */
+    /* the index whose name it gets when it is READY; 0: it has its own name */
+    int64_t replaces;
 };
 
 /* Whether every committed write has its entries, so that a look-up of the index is never behind. */
@@ -66,15 +72,19 @@ static inline bool index_is_strong(const struct index *index)
     return index->consistency == INDEX_STRONG;
 }
 
-/* Whether a write brings the entries along, in its own transaction. Of all others the entries follow, by an intent. */
+/*
+ * Whether a write writes the entries too, in its own transaction. Otherwise an intent makes workers
+ * write them.
+ */
 static inline bool index_comes_with_write(const struct index *index)
 {
     return index->consistency != INDEX_EVENTUAL;
 }
 
 /*
- * Whether the index state rows of the source keys name the entries. Entries in the partition of their source need no
- * manifest: the lock of the entity is theirs too, and the entity's state says which they are.
+ * Whether the index state rows of the source keys name the entries. Entries in the partition of
+ * their source need no manifest: the lock of the entity protects them too, and the entity's state
+ * tells which they are.
  */
 static inline bool index_has_manifest(const struct index *index)
 {
@@ -85,70 +95,92 @@ struct table {
     int64_t table_id;
     struct str account;
     struct str name;
-    struct str folded;                 /* lower case */
-    int64_t created;                   /* ticks */
-    int64_t signatures_from;           /* ticks: signatures that were issued before do not open the table */
-    enum access_path default_max_plan; /* for queries without a max_plan of their own; 0: no bound */
-    const struct index *entries_of;    /* the index whose entries the table holds; NULL: a table of callers */
-    struct index **indexes;            /* on this table: BUILDING, VALIDATING or READY */
+    struct str folded; /* lower case */
+    int64_t created;   /* ticks */
+    /* ticks: signatures that were issued earlier give no access to the table */
+    int64_t signatures_from;
+    /* for queries without a max_plan of their own; 0: no bound */
+    enum access_path default_max_plan;
+    /* the index whose entries the table holds; NULL: a table of callers */
+    const struct index *entries_of;
+    struct index **indexes; /* on this table: BUILDING, VALIDATING or READY */
     size_t index_count;
     struct access_policies policies;
     bool samples_queries; /* servers keep the shapes of its queries */
     int64_t feed_id;      /* of its change feed; 0: it has none */
 };
 
-/* Whether the table holds the entries of an index that has not got its name yet: no caller finds it. */
+/*
+ * Whether the table holds the entries of an index that has not got its name yet; callers cannot
+ * find it.
+ */
 static inline bool table_is_hidden(const struct table *table)
 {
     return table->entries_of && table->entries_of->replaces != 0;
 }
 
-/* A table of callers with its indexes and the tables of their entries: what is loaded and replaced as a whole. */
+/*
+ * A caller's table with its indexes and the tables of their entries: the unit that is loaded and
+ * replaced.
+ */
 struct table_family {
     atomic_int references;
-    int64_t
-        family_id; /* the id of the table of callers, also when that table is gone and its indexes are not */
+    /* the id of the caller's table, even if that table is deleted and its indexes are not */
+    int64_t family_id;
     struct table **tables;
     size_t table_count;
-    struct arena arena; /* holds all of it */
+    struct arena arena; /* holds the whole family */
 };
 
 struct catalogue {
     int64_t version;
     int64_t floor;
     int64_t epoch;
-    uint64_t origin;          /* which database and which start of its server, as a hash; 0: unknown */
-    int64_t accounts_version; /* the accounts have not changed since this version, nor perhaps for longer */
-    size_t sampled_tables;    /* whose queries servers sample */
-    struct shared_map names;  /* tables by (account, folded) */
-    struct shared_map ids;    /* the same tables by id */
+    uint64_t origin; /* a hash of the database and its server's start; 0: unknown */
+    /* the accounts have not changed since this version, or an earlier one */
+    int64_t accounts_version;
+    size_t sampled_tables;   /* whose queries servers sample */
+    struct shared_map names; /* tables by (account, folded) */
+    struct shared_map ids;   /* the same tables by id */
     struct shared_map families;
     atomic_int references;
 };
 
-/* An empty catalogue; one with the families of another. Of the caller alone until it hands out a reference. */
+/*
+ * Make an empty catalogue, or one with the families of another. The caller may change it until it
+ * hands out a reference.
+ */
 struct catalogue *catalogue_new(void);
 struct catalogue *catalogue_copy(const struct catalogue *of);
 
-/* References. The last release frees; NULL is allowed. Any thread. */
+/*
+ * Take and release a reference. The last release frees the catalogue; NULL is allowed. Thread-safe.
+ */
 struct catalogue *catalogue_retain(const struct catalogue *catalogue);
 void catalogue_release(struct catalogue *catalogue);
 
-/* Of a catalogue that the caller holds alone: take over a family that it does not hold; remove one, if it does. */
+/*
+ * Add a family, which the catalogue then owns, or remove one if it is there. The caller must have
+ * the only reference.
+ */
 void catalogue_put(struct catalogue *catalogue, struct table_family *family);
 void catalogue_remove(struct catalogue *catalogue, int64_t family_id);
 
 struct table_family *table_family_new(int64_t family_id);
-void table_family_release(struct table_family *family); /* of what no catalogue has taken over, too */
+/* Release a family that no catalogue owns, too. */
+void table_family_release(struct table_family *family);
 
-/* Find a table by its name in any case, or by its id; NULL: there is none. A hidden table is found by its id alone. */
+/*
+ * Find a table by its name in upper or lower case, or by its id; NULL if there is none. A hidden
+ * table is found by its id only.
+ */
 const struct table *catalogue_find(const struct catalogue *catalogue, struct str account, struct str name);
 const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t table_id);
 
-/* The account's first table, hidden ones included, whose folded name is behind this one; NULL: there is none. */
+/* The account's next table behind this folded name, hidden ones included; NULL if there is none. */
 const struct table *catalogue_after(const struct catalogue *catalogue, struct str account, struct str folded);
 
-/* The index that is being built to take the place of this one; NULL: none. */
+/* The index that is being built to replace this one; NULL if there is none. */
 const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index);
 
 #endif

@@ -23,7 +23,7 @@ static bool is_any(struct str text)
     return str_equal(text, STR_LITERAL("*"));
 }
 
-/* ---- the rules of rules ---- */
+/* ---- checking rules ---- */
 
 static bool is_method(struct str method)
 {
@@ -109,7 +109,10 @@ static bool ends_with(struct str text, struct str end)
     return text.len >= end.len && memcmp(text.data + text.len - end.len, end.data, end.len) == 0;
 }
 
-/* A pattern with a star fits all origins with its beginning and its end, and something between. */
+/*
+ * A pattern with a star matches each origin that begins and ends like the pattern, with at least
+ * one character between.
+ */
 static bool fits_origin(struct str pattern, struct str origin)
 {
     struct str end = pattern, begin;

@@ -2,7 +2,7 @@
 /*
  * cors_rules.h - which pages of other origins a browser may let call the service (CORS). Pure.
  *
- * The first rule whose origins and methods fit a request is the rule of the request.
+ * The first rule whose origins and methods match a request applies to it.
  */
 #ifndef DOMAIN_CATALOGUE_CORS_RULES_H
 #define DOMAIN_CATALOGUE_CORS_RULES_H
@@ -22,13 +22,15 @@ enum {
     MAX_CORS_HEADERS = 66
 };
 
-/* Lists with commas between their elements. */
+/* Lists have commas between their elements. */
 struct cors_rule {
-    struct str origins; /* origins; a star stands for a part of one, or for all origins. Case matters */
+    /* a star matches a part of an origin, or, alone, every origin; case matters */
+    struct str origins;
     struct str methods; /* of DELETE, GET, HEAD, MERGE, POST, PATCH, OPTIONS, PUT */
-    struct str allowed_headers; /* names that requests may have; a star ends a prefix. Case does not matter */
-    struct str exposed_headers; /* that pages may read */
-    uint32_t max_age_s;         /* for which browsers may remember the answer to a preflight */
+    /* names that requests may have; a star at the end matches any rest; case does not matter */
+    struct str allowed_headers;
+    struct str exposed_headers; /* names that pages may read */
+    uint32_t max_age_s;         /* how long browsers may remember the answer to a preflight */
 };
 
 struct cors_rules {
@@ -36,13 +38,19 @@ struct cors_rules {
     size_t count;
 };
 
-/* INVALID_INPUT: too many rules, origins or headers, too long, an empty list of origins or methods, another method. */
+/*
+ * INVALID_INPUT: too many rules, origins or headers, too long, an empty list of origins or methods,
+ * another method.
+ */
 MUST_USE enum status cors_rules_check(const struct cors_rules *rules, struct error *err);
 
-/* The rule of a request; NULL: there is none. An empty origin is that of no page, so no rule fits. */
+/*
+ * The rule that applies to a request; NULL if there is none. An empty origin matches no rule, since
+ * no page has it.
+ */
 const struct cors_rule *cors_rules_find(const struct cors_rules *rules, struct str origin, struct str method);
 
-/* Whether the rule names every origin. */
+/* Whether the rule matches every origin. */
 bool cors_rule_is_for_all(const struct cors_rule *rule);
 
 /* Whether a request may have these headers: names with commas between them; may be empty. */

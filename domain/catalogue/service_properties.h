@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_properties.h - the settings that an account keeps for its table service, as clients of Azure Tables know
- * them. Pure.
+ * service_properties.h - the settings that an account keeps for its table service, in the form that
+ * clients of Azure Tables use. Pure.
  *
- * The CORS rules are acted on. Logging and metrics are kept and given back, and nothing follows from them: what the
- * server logs and counts is its operator's matter.
+ * The CORS rules have an effect. Logging and metrics are stored and returned, without an effect:
+ * the operator decides what the server logs and counts.
  */
 #ifndef DOMAIN_CATALOGUE_SERVICE_PROPERTIES_H
 #define DOMAIN_CATALOGUE_SERVICE_PROPERTIES_H
@@ -32,7 +32,7 @@ struct service_properties {
     struct cors_rules cors;
 };
 
-/* New settings; those that are not set stay as they are. */
+/* New settings; those that are not set stay unchanged. */
 struct service_change {
     bool sets_logging, sets_hour, sets_minute, sets_cors;
     struct service_properties to;
@@ -41,7 +41,10 @@ struct service_change {
 struct service_properties service_properties_change(
     const struct service_properties *of, const struct service_change *change);
 
-/* The stored form. Decoded strings borrow the bytes; no bytes are the settings of an account that has set none. */
+/*
+ * The stored form. Decoded strings borrow the bytes. Empty bytes decode to the settings of an
+ * account that has set none.
+ */
 struct str service_properties_encode(const struct service_properties *properties, struct arena *arena);
 bool service_properties_decode(struct str bytes, struct arena *arena, struct service_properties *out);
 

@@ -55,7 +55,10 @@ enum status table_name_check(struct str name, struct error *err)
 {
     size_t characters;
 
-    /* The length counts characters. Text that is not UTF-8 has no length; it fails at its first wrong byte. */
+    /*
+     * The length counts characters. Text that is not UTF-8 has no length; it fails at its first
+     * wrong byte.
+     */
     if (!text_check(name, &characters, NULL))
         characters = name.len;
     if (characters < LIMIT_TABLE_NAME_MIN || characters > LIMIT_TABLE_NAME_MAX)

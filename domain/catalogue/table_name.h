@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table_name.h - the rule for names of tables and indexes: ^[A-Za-z][A-Za-z0-9]{2,62}$. Names are stored as given and
- * compared without case.
+ * table_name.h - the rule for names of tables and indexes: ^[A-Za-z][A-Za-z0-9]{2,62}$. Names are
+ * stored as given and compared without case.
  */
 #ifndef DOMAIN_CATALOGUE_TABLE_NAME_H
 #define DOMAIN_CATALOGUE_TABLE_NAME_H

@@ -12,7 +12,10 @@ static bool is_off(const char *value)
     return strcmp(value, "off") == 0;
 }
 
-/* Name the settings under which a crash of the database or its machine may lose acknowledged writes. */
+/*
+ * Name the settings under which a crash of the database or its machine may lose acknowledged
+ * writes.
+ */
 static enum status check_durability(const struct database_settings *settings, struct error *err)
 {
     bool fsync = is_off(settings->fsync), pages = is_off(settings->full_page_writes);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* database_settings.h - the settings of PostgreSQL that the guarantees need. Pure: the store reads the settings. */
+/*
+ * database_settings.h - the settings of PostgreSQL that the guarantees need. Pure: the store reads
+ * the settings.
+ */
 #ifndef DOMAIN_DATABASE_DATABASE_SETTINGS_H
 #define DOMAIN_DATABASE_DATABASE_SETTINGS_H
 
@@ -16,15 +19,17 @@ struct database_settings {
     const char *encoding;           /* of the database */
 
     bool keys_in_byte_order; /* every column of keys and names has the collation "C" */
-    bool
-        session_is_ours; /* false behind a connection pooler: another process answers than the one connected to */
+    /* false if another process answers than the one connected to, as behind a connection pooler */
+    bool session_is_ours;
 };
 
 /*
- * STATUS_OK
- * STATUS_PRECONDITION  a guarantee would not hold; the message names each setting and the remedy. allow_data_loss
- * permits
- *                      fsync, full_page_writes and synchronous_commit to be off, nothing else
+ * Check the settings.
+ *
+ *   STATUS_OK
+ *   STATUS_PRECONDITION  a guarantee would not hold; the message names each setting and the remedy.
+ *                        allow_data_loss permits fsync, full_page_writes and synchronous_commit to be off,
+ *                        nothing else
  */
 MUST_USE enum status database_settings_check(
     const struct database_settings *settings, bool allow_data_loss, struct error *err);

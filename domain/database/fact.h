@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fact.h - something that a server on which Tavola rests says of itself: a setting, a count, an age. */
+/*
+ * fact.h - a fact that PostgreSQL or Redis reports about itself: a setting, a count, an age.
+ */
 #ifndef DOMAIN_DATABASE_FACT_H
 #define DOMAIN_DATABASE_FACT_H
 

@@ -29,7 +29,8 @@
 enum { MAX_MIGRATION_LOCKS = 8 };
 
 enum migration_work {
-    MIGRATION_MOMENT,  /* "moment": changes the catalogue of the database alone, whatever the table's size */
+    /* "moment": changes the catalogue of the database alone, whatever the table's size */
+    MIGRATION_MOMENT,
     MIGRATION_SCAN,    /* "scan": reads the table */
     MIGRATION_INDEX,   /* "index": reads the table and builds an index */
     MIGRATION_REWRITE, /* "rewrite": writes the table anew, with its indexes */

@@ -2,8 +2,8 @@
 /*
  * sqlstate.c - see the header. The codes are those of PostgreSQL's documentation, appendix A.
  *
- * Class XX (internal error, corrupted data) stays with the default: a damaged page is damaged at every retry, and a
- * dead letter or a failed build shows it to the operator.
+ * Class XX (internal error, corrupted data) stays with the default: a damaged page is damaged at
+ * every retry, and a dead letter or a failed build shows it to the operator.
  */
 #include "domain/database/sqlstate.h"
 

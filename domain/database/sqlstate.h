@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sqlstate.h - what a failure that PostgreSQL reports means for the work that met it: a pure table of SQLSTATE codes.
+ * sqlstate.h - what a failure that PostgreSQL reports means for the work: a pure table of SQLSTATE
+ * codes.
  */
 #ifndef DOMAIN_DATABASE_SQLSTATE_H
 #define DOMAIN_DATABASE_SQLSTATE_H
@@ -22,8 +23,8 @@
 enum status sqlstate_status(const char *state);
 
 /*
- * Whether the database could not read or write one of its files (class 58). The damage may be limited to a few
- * blocks, so other work on the same database can still succeed.
+ * Whether the database could not read or write one of its files (class 58). The damage may be
+ * limited to a few blocks, so other work on the same database can still succeed.
  */
 bool sqlstate_is_file_trouble(const char *state);
 

@@ -75,8 +75,9 @@ static bool take_key(struct str rest, uint32_t *out)
 }
 
 /*
- * Read an opaque text as table id, version and digest; {0, 0} if we did not write it. ETags are compared as texts, so
- * only the exact output of etag_format is recognised: no upper case, no leading zeros, nothing behind.
+ * Read an opaque text as table id, version and digest; {0, 0} if we did not write it. ETags are
+ * compared as texts, so only the exact output of etag_format is recognised: no upper case, no
+ * leading zeros, nothing behind.
  */
 static struct etag etag_of(struct str opaque)
 {

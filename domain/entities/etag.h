@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * etag.h - opaque versions: W/"<table id>.<version>.<key>" in lower-case hexadecimal; the last part has eight digits
- * and is a digest of both keys.
+ * etag.h - opaque versions: W/"<table id>.<version>.<key>" in lower-case hexadecimal; the last part
+ * has eight digits and is a digest of both keys.
  *
- * A version never repeats for a key and always grows, and a table id is never reused, so an ETag names one state of
- * one entity for ever. Entities with different keys often have equal versions; the digest prevents a caller who mixes
- * up two entities from overwriting the wrong one. It is computed, never stored with entities. ETags of earlier
- * versions end with the version: they are compared by table and version only.
+ * A version never repeats for a key and always grows, and a table id is never reused, so an ETag
+ * names one state of one entity for ever. Entities with different keys often have equal versions;
+ * the digest prevents a caller who mixes up two entities from overwriting the wrong one. It is
+ * computed, never stored with entities. ETags of earlier versions end with the version: they are
+ * compared by table and version only.
  */
 #ifndef DOMAIN_ENTITIES_ETAG_H
 #define DOMAIN_ENTITIES_ETAG_H
@@ -37,8 +38,10 @@ struct filter;
 
 struct condition {
     enum condition_kind kind;
-    struct etag etag;            /* CONDITION_MATCHES; {0, 0} for a well-formed ETag that we did not write */
-    struct str text;             /* a filter that the stored entity must match as well; empty: none */
+    /* CONDITION_MATCHES; {0, 0}: a well-formed ETag that is not ours */
+    struct etag etag;
+    /* a filter that the stored entity must match as well; empty: none */
+    struct str text;
     const struct filter *filter; /* the text, compiled */
 };
 
@@ -52,13 +55,16 @@ static inline bool condition_is_set(const struct condition *condition)
 uint32_t etag_key(const struct entity_key *key);
 
 /*
- * Write the text and a NUL, without the last part if the digest of the key is 0; returns the length without the NUL.
+ * Write the text and a NUL, without the last part if the digest of the key is 0; returns the length
+ * without the NUL.
  */
 size_t etag_format(struct etag etag, char out[static ETAG_BYTES]);
 
 /*
- * Read `if_match`: "*" or one weak ETag (`W/"..."` or `w/"..."`, printable ASCII without `"`, at most
- * LIMIT_ETAG_BYTES). A well-formed one that we did not write is CONDITION_MATCHES with {0, 0}.
+ * Read `if_match`: "*" or one weak ETag (`W/"..."` or `w/"..."`, printable ASCII without `"`, at
+ * most LIMIT_ETAG_BYTES). A well-formed ETag that this service did not write becomes
+ * CONDITION_MATCHES with {0, 0}.
+ *
  * STATUS_INVALID  INVALID_INPUT: strong, unquoted, empty or several ETags
  */
 MUST_USE enum status condition_parse(struct str if_match, struct condition *out, struct error *err);

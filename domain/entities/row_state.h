@@ -14,7 +14,8 @@ struct row_state {
     int64_t ts;
     struct property_list properties; /* empty unless live */
     int64_t expires;                 /* ticks; 0: never */
-    bool due;                        /* it has expired and is not deleted yet; a plan treats it as not live */
+    /* expired and not deleted yet; a plan treats the entity as not live */
+    bool due;
 };
 
 #endif

@@ -27,23 +27,27 @@ struct change {
 };
 
 /*
- * A position: after the change with this number in this feed. A table that switches its feed off and on again has
- * another feed.
+ * A position: after the change with this number in this feed. A table that switches its feed off
+ * and on again has another feed.
  */
 struct feed_position {
     int64_t table_id;
     int64_t feed_id;
-    int64_t epoch; /* of the catalogue; after a fail-over the same number may be that of another change */
+    /* of the catalogue; after a fail-over the same number may be that of another change */
+    int64_t epoch;
     int64_t number;
 };
 
-/* The position as bytes for a token, which carries the table id itself. false: the bytes are not a position. */
+/*
+ * The position as bytes for a token, which carries the table id itself. false: the bytes are not a
+ * position.
+ */
 struct str feed_position_encode(const struct feed_position *position, struct arena *arena);
 bool feed_position_decode(struct str bytes, struct feed_position *out);
 
 /*
- * Whether the feed still has all changes after `from`. now: the present feed; its number is the highest that was
- * removed. newest: the highest number in the feed, at least that one.
+ * Whether the feed still has all changes after `from`. now: the present feed; its number is the
+ * highest that was removed. newest: the highest number in the feed, at least that one.
  *
  * STATUS_PRECONDITION  RESYNC_REQUIRED: the message says why
  */

@@ -11,7 +11,8 @@ enum access_path access_path_of(const struct key_plan *plan)
     const struct key_filter *range = &plan->range;
 
     if (plan->points || range->nothing)
-        return ACCESS_POINT; /* a filter without possible matches reads nothing: no path is cheaper */
+        /* a filter without possible matches reads nothing: no path is cheaper */
+        return ACCESS_POINT;
     if (!interval_is_point(&range->partition))
         return ACCESS_TABLE_SCAN;
     if (interval_is_point(&range->row))

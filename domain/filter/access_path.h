@@ -7,7 +7,7 @@
 
 struct key_plan;
 
-/* In the order of their cost, with the numbers of the API. */
+/* In ascending order of their cost, with the numbers of the API. */
 enum access_path {
     ACCESS_POINT = 1,
     ACCESS_ROW_RANGE = 2,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - whether an entity matches: all tests are answered in one walk along its properties, then the clauses are
- * decided from the answers. Nothing is allocated, and only the needed values are decoded.
+ * filter.c - whether an entity matches: all tests are answered in one walk along its properties,
+ * then the clauses are decided from the answers. Nothing is allocated, and only the needed values
+ * are decoded.
  */
 #include "domain/filter/filter.h"
 
@@ -35,8 +36,8 @@ static enum ordering compare_numbers(double a, double b)
 }
 
 /*
- * How a stored value compares with a literal. The literal may widen to the stored type, never the reverse; a stored
- * value of any other type counts as less.
+ * How a stored value compares with a literal. The literal may widen to the stored type, never the
+ * reverse; a stored value of any other type counts as less.
  */
 static enum ordering compare_values(const struct value *stored, const struct value *literal)
 {
@@ -113,8 +114,8 @@ static struct value field_of(const struct entity *entity, enum test_subject subj
 }
 
 /*
- * The value that a test is about; PROPERTY_NULL if it is missing. rest moves forward along the properties of the
- * entity.
+ * The value that a test is about; PROPERTY_NULL if it is missing. rest moves forward along the
+ * properties of the entity.
  */
 static struct value find_subject(const struct entity *entity, const struct test *test, struct str *rest)
 {
@@ -133,8 +134,8 @@ static bool ask_the_same(const struct test *a, const struct test *b)
 }
 
 /*
- * Answer the tests. With hurry, false is returned as soon as a required test fails. Otherwise the result is true, and
- * the clauses decide.
+ * Answer the tests. With hurry, false is returned as soon as a required test fails. Otherwise the
+ * result is true, and the clauses decide.
  */
 static bool answer_tests(
     const struct filter *filter, const struct entity *entity, bool hurry, struct answers *answers)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_compile.c - makes clauses and tests of the parsed tree. Unsupported expressions are refused here with their
- * text and position: INVALID_INPUT if they make no sense, NOT_IMPLEMENTED if OData defines them.
+ * filter_compile.c - makes clauses and tests of the parsed tree. Unsupported expressions are
+ * refused here with their text and position: INVALID_INPUT if they make no sense, NOT_IMPLEMENTED
+ * if OData defines them.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ enum { MIN_TEST_BYTES = 5 }; /* "A or A or A" */
 struct compiler {
     struct arena *arena;
     struct test *tests;
-    size_t room; /* the most tests that the text can have, within the limit */
+    size_t room; /* the maximum number of tests in the text, within the limit */
     size_t test_count;
     size_t searches;
 };
@@ -100,7 +101,8 @@ static enum test_subject subject_of(const struct node *property)
 }
 
 /*
- * Refuse a name that no property can have. It is a mistake, often an invisible one, such as a copied zero-width
+ * Refuse a name that no property can have. It is a mistake, often an invisible one, such as a
+ * copied zero-width
  * space: the property would be missing everywhere, and `not` would match every entity.
  */
 static enum status check_name(const struct node *property, struct error *err)
@@ -152,7 +154,8 @@ static const struct operator
 {
     const char *name;
     unsigned accepts,
-        swapped; /* the accepted orderings if the literal is on the right, and if it is on the left */
+        /* the accepted orderings if the literal is on the right, and if it is on the left */
+        swapped;
 }
 operators[] = {
     { "eq", ACCEPT_EQ, ACCEPT_EQ },
@@ -368,7 +371,8 @@ enum status filter_compile(struct str text, struct arena *arena, const struct fi
 
 enum status filter_check_only(const struct filter *filter, const char *property, struct error *err)
 {
-    const struct str *stranger = NULL; /* the first foreign name; names lie in the text of the filter */
+    /* the first foreign name; names lie in the text of the filter */
+    const struct str *stranger = NULL;
 
     for (size_t i = 0; filter && i < filter->test_count; i++) {
         const struct str *name = &filter->tests[i].name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_lexer.c - see the header. Literals are checked for their form here, so that a malformed one is told
- * apart from one that merely is not honoured.
+ * filter_lexer.c - see the header. Literals are checked for their form here, so that a malformed
+ * one is told apart from one that merely is not honoured.
  */
 #include "domain/filter/filter_lexer.h"
 
@@ -64,8 +64,8 @@ static bool is_hex(struct str text)
 }
 
 /*
- * Whether the text has this form: 'x' stands for a hexadecimal digit, 'd' for a decimal digit, other characters for
- * themselves.
+ * Whether the text has this form: 'x' stands for a hexadecimal digit, 'd' for a decimal digit,
+ * other characters for themselves.
  */
 static bool has_form(struct str text, const char *form)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_lexer.h - filter text as a sequence of words, literals and marks. Used by filter_parse.c only.
+ * filter_lexer.h - filter text as a sequence of words, literals and marks. Used by filter_parse.c
+ * only.
  */
 #ifndef DOMAIN_FILTER_FILTER_LEXER_H
 #define DOMAIN_FILTER_FILTER_LEXER_H
@@ -33,7 +34,9 @@ struct lexer {
     size_t at;
 };
 
-/* STATUS_INVALID  INVALID_INPUT with `position`: not a lexeme, or not a valid literal of its type */
+/*
+ * STATUS_INVALID  INVALID_INPUT with `position`: not a lexeme, or not a valid literal of its type
+ */
 MUST_USE enum status lexer_next(struct lexer *lexer, struct lexeme *out, struct error *err);
 
 /* Fill err: "syntax error at position ...: <what>". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_plan.c - each clause becomes a region of keys that contains all its matches. A `not` is moved down to the
- * tests; for keys this is exact, because every entity has them.
+ * filter_plan.c - each clause becomes a region of keys that contains all its matches. A `not` is
+ * moved down to the tests; for keys this is exact, because every entity has them.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,10 @@
 #include "domain/limits.h"
 #include "domain/properties/key_part.h"
 
-/* A region: a product of partition keys and row keys, or single keys; for single keys both axes only enclose them. */
+/*
+ * A region: a product of partition keys and row keys, or single keys; for single keys both axes
+ * only enclose them.
+ */
 struct region {
     struct key_axis partition, row;
     const struct entity_key *points;
@@ -18,7 +21,7 @@ struct region {
     bool exact; /* every key in the region matches */
 };
 
-/* ---- the least and the most ---- */
+/* ---- the smallest and the largest region ---- */
 
 static struct region whole_region(bool exact)
 {
@@ -187,7 +190,10 @@ static struct region region_of_values(
     const char *nul = bound.len ? memchr(bound.data, 0, bound.len) : NULL;
     bool less, equal, greater;
 
-    /* Keys hold no U+0000 and a database refuses it: what equals "a" is less than "a\0b", and nothing between. */
+    /*
+     * A key contains no U+0000, and the database refuses one. So what equals "a" is less than
+     * "a\0b", and no key lies between the two.
+     */
     if (nul) {
         bound.len = (size_t)(nul - bound.data);
         accepts = accepts & ORDER_LESS ? accepts | ORDER_EQUAL : accepts & ~(unsigned)ORDER_EQUAL;

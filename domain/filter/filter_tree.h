@@ -9,13 +9,14 @@
 #include "domain/filter/filter_parse.h"
 
 /*
- * The ordering of a stored value to a literal. Single bits, so that an operator is the set of orderings it accepts.
+ * The ordering of a stored value to a literal. Single bits, so that an operator is the set of
+ * orderings it accepts.
  */
 enum ordering {
     ORDER_LESS = 1, /* also every value of a type that the literal does not widen to */
     ORDER_EQUAL = 2,
     ORDER_GREATER = 4,
-    ORDER_NONE = 8, /* one of both is a NaN */
+    ORDER_NONE = 8, /* one of the two is a NaN */
 };
 
 enum {
@@ -43,7 +44,10 @@ enum test_subject { /* every entity has the first three */
     SUBJECT_PROPERTY,
 };
 
-/* One test of one field or property. It is false if the property is missing, for every kind of test. */
+/*
+ * One test of one field or property. It is false if the property is missing, for every kind of
+ * test.
+ */
 struct test {
     enum test_kind kind;
     enum test_subject subject;
@@ -72,8 +76,10 @@ struct clause {
 struct filter {
     struct str text;
     struct clause *root;
-    struct test *
-        tests; /* sorted by subject, then name, so that one walk along the properties of an entity answers all */
+    /*
+     * sorted by subject, then name, so that one walk along the properties of an entity answers all
+     */
+    struct test *tests;
     size_t test_count;
     size_t searches; /* how many of them are TEST_CONTAINS */
 };

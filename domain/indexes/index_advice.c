@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_advice.c - see the header. If the partition is bound, the entries go where the readers already are; otherwise
- * the values that are equal become the partition key, and the first range the row key.
+ * index_advice.c - see the header. If equality binds the partition key, the entries are put into
+ * the partition of their source; otherwise the properties compared by equality become the partition
+ * key, and the first range the row key.
  */
 #include "domain/indexes/index_advice.h"
 
@@ -15,7 +16,7 @@ enum { MIN_EXAMINED_PER_RETURNED = 10, MAX_NAME_SUFFIX = 99 };
 
 static const struct str partition_key = STR_LITERAL("PartitionKey");
 
-/* By what an index could find, of one shape. */
+/* The properties by which an index of one shape could find the entities. */
 struct wanted {
     bool binds_partition;
     struct str equal[LIMIT_KEY_PARTS];
@@ -28,7 +29,7 @@ struct wanted {
 static void want_token(struct wanted *wanted, const struct shape_token *token)
 {
     if (str_equal(token->name, STR_LITERAL("Timestamp")))
-        return; /* it grows with each write */
+        return; /* Timestamp grows with each write */
     if (token->use == SHAPE_EQUAL && str_equal(token->name, partition_key))
         wanted->binds_partition = true;
     else if (token->use == SHAPE_EQUAL && wanted->equal_count + 1 < LIMIT_KEY_PARTS)
@@ -37,7 +38,7 @@ static void want_token(struct wanted *wanted, const struct shape_token *token)
         wanted->range = token->name;
 }
 
-/* A range in all partitions would need one partition for all entries. */
+/* For a range over all partitions, all entries would have to be in one partition. */
 static bool can_be_found(const struct wanted *wanted)
 {
     if (wanted->binds_partition)
@@ -64,7 +65,7 @@ static bool read_wanted(const struct shape_counter *counter, struct arena *arena
     return can_be_found(out);
 }
 
-/* ---- indexes that are there ---- */
+/* ---- existing indexes ---- */
 
 static bool is_equal(const struct wanted *wanted, struct str name)
 {
@@ -76,7 +77,10 @@ static bool is_equal(const struct wanted *wanted, struct str name)
     return false;
 }
 
-/* Whether a look-up can bind the whole partition key, and something that the table's own keys do not. */
+/*
+ * Whether a look-up can bind the whole partition key, and something that the table's own keys do
+ * not.
+ */
 static bool answers(const struct index *index, const struct wanted *wanted)
 {
     bool own = false;
@@ -104,7 +108,7 @@ static const struct index *find_index(const struct table *table, const struct wa
     return NULL;
 }
 
-/* ---- an index that could be ---- */
+/* ---- a possible index ---- */
 
 static void add_part(struct key_parts *key, struct str name)
 {
@@ -116,7 +120,7 @@ static struct key_parts new_key(struct arena *arena)
     return (struct key_parts){ .parts = ARENA_ARRAY(arena, struct key_part, LIMIT_KEY_PARTS + 1) };
 }
 
-/* Letters and digits of a name: that is all a table's name may have. */
+/* Append the letters and digits of a name, since a table's name can have no other characters. */
 static void add_letters(struct buf *out, struct str name)
 {
     for (size_t i = 0; i < name.len && out->len < LIMIT_TABLE_NAME_MAX - 2; i++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_advice.h - which index would help the queries of a table, by what their shapes have cost.
- *
- * Pure.
+ * index_advice.h - which index would help the queries of a table, according to the costs of their
+ * shapes. Pure.
  */
 #ifndef DOMAIN_INDEXES_INDEX_ADVICE_H
 #define DOMAIN_INDEXES_INDEX_ADVICE_H
@@ -10,33 +9,36 @@
 #include "domain/catalogue/catalogue.h"
 #include "domain/sampling/shape_sketch.h"
 
-/* An index that is there or could be, for all queries it would answer. */
+/* An existing or possible index, with all queries that it could answer. */
 struct index_advice {
-    struct str definition; /* the declaration of one that could be (index_codec.h); empty: there is one */
-    struct str existing;   /* its name, if there is one */
+    /* the declaration of a possible index (index_codec.h); empty: it exists */
+    struct str definition;
+    struct str existing; /* the name of an existing index */
     struct str *shapes;
     size_t shape_count;
-    int64_t queries, examined, returned; /* of all these queries, as they were */
-    int64_t entries;                     /* that writes would have written in the same time, at most */
+    int64_t queries, examined, returned; /* of all these queries, as they were run */
+    /* how many entries writes would have written in the same time, at most */
+    int64_t entries;
 };
 
-/* An index that was not read in all that time. */
+/* An index that no query has read in all that time. */
 struct unread_index {
     struct str name;
-    int64_t entries; /* that writes have written for it, at most */
+    int64_t entries; /* how many entries writes have written for it, at most */
 };
 
 struct index_advices {
-    struct index_advice *items; /* those that save most rows first */
+    struct index_advice *items; /* the ones that would save most rows first */
     size_t count;
     struct unread_index *unread; /* of indexes that are READY and not unique */
     size_t unread_count;
 };
 
 /*
- * The advice for a table. catalogue: the table's, for names that are taken. Queries by key are left alone, as are those
- * by which no index finds (nothing is equal, or only Timestamp), and those that return a tenth of the rows they examine
- * or more. In the arena.
+ * Make the advice for a table, in the arena. catalogue: the table's, to avoid names that are taken.
+ * Some queries get no advice: queries by key; queries that no index could answer, because no
+ * property is compared by equality, or only Timestamp is; and queries that return at least a tenth
+ * of the rows they examine.
  */
 struct index_advices index_advice_make(const struct catalogue *catalogue, const struct table *table,
     const struct shape_sketch *sketch, struct arena *arena);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_codec.c - see the header. A field that a later version adds is optional, so that declarations without it keep
- * their bytes.
+ * index_codec.c - see the header. A field that a later version adds is optional, so that
+ * declarations without it keep their bytes.
  */
 #include "domain/indexes/index_codec.h"
 

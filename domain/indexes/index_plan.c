@@ -2,7 +2,8 @@
 /*
  * index_plan.c - from a source entity to its entry: key parts, then the chosen records.
  *
- * It runs for each write and index, so it copies bytes and decodes only the properties that are key parts.
+ * It runs for each write and index, so it copies bytes and decodes only the properties that are key
+ * parts.
  */
 #include "domain/indexes/index_plan.h"
 
@@ -35,7 +36,10 @@ struct source {
 
 /* ---- keys ---- */
 
-/* Whether the key is among the parts as it is: folded it is that of several entities. */
+/*
+ * Whether the declaration has the key in its original form. A folded key does not count, since
+ * several entities can have it.
+ */
 static bool declares(const struct key_parts *parts, struct str name)
 {
     for (size_t i = 0; i < parts->count; i++) {
@@ -47,7 +51,10 @@ static bool declares(const struct key_parts *parts, struct str name)
     return false;
 }
 
-/* A declaration without a row key means the source's two keys; else those are added that it has not named. */
+/*
+ * Whether to append the source's key: always if the declaration has no row key, otherwise if it
+ * does not contain that key.
+ */
 static bool must_append(const struct index *index, struct str name)
 {
     if (index->row_key.count == 0 || index_shape_rules(index->shape)->repeats_source_keys)
@@ -104,7 +111,10 @@ static bool find_value(const struct source *source, struct str name, struct valu
     return true;
 }
 
-/* Violations are grouped by the text before the first ':' of their cause, so the details come after it. */
+/*
+ * Violations are grouped by the text before the first ':' of their cause, so the details come after
+ * it.
+ */
 static void explain_part(
     const struct key_part *part, const struct value *value, struct arena *arena, const char **why)
 {
@@ -295,7 +305,7 @@ enum projection_result index_plan_project_state(const struct index *index, const
     return result;
 }
 
-/* ---- does a write matter? ---- */
+/* ---- whether a write changes an entry ---- */
 
 enum projection_result index_plan_key(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena, struct entity_key *out)
@@ -322,7 +332,7 @@ bool index_plan_violates(const struct index *index, const struct entity_key *key
     return state->live && project_key(index, &source, arena, &ignored, why) == PROJECTED_VIOLATION;
 }
 
-/* If source and key are the same, entries differ only in their records and their expiry. */
+/* If neither the source nor the entry's key changes, only the records and the expiry can change. */
 struct index_change index_plan_change(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena)
 {
@@ -348,7 +358,9 @@ bool index_plan_affects(const struct index *index, const struct entity_key *key,
     return is_violated || (change.changes && !index_comes_with_write(index));
 }
 
-/* ---- manifests: a version byte, then per entry varint id, two counted keys and eight bytes of digest ----
+/*
+ * ---- manifests: a version byte, then per entry varint id, two counted keys and eight bytes of
+ * digest ----
  */
 
 static void write_counted(struct buf *out, struct str text)
@@ -443,7 +455,7 @@ bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out
     return true;
 }
 
-/* ---- back to the source ---- */
+/* ---- the source of an entry ---- */
 
 bool index_entry_source(struct property_list properties, struct entity_key *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_plan.h - the entry that an entity has in an index: project(source). Pure and without a clock: the same
- * function serves the write plan, the workers, the builder and the look-up.
+ * index_plan.h - the entry that an entity has in an index. Pure and without a clock: the same
+ * function is used by the write plan, the workers, the builder and the look-up.
  */
 #ifndef DOMAIN_INDEXES_INDEX_PLAN_H
 #define DOMAIN_INDEXES_INDEX_PLAN_H
@@ -24,64 +24,72 @@ struct index_entry {
     int16_t bucket;
     struct entity_key key;
     struct property_list properties; /* with $SourcePartitionKey and $SourceRowKey */
-    uint64_t digest;                 /* of the properties and the expiry: equal content has an equal digest */
+    /* of the properties and the expiry: equal content has an equal digest */
+    uint64_t digest;
 };
 
 /*
- * The digest of an entry. expires: that of its source, 0: never; entries that expire at different times have
- * different digests.
+ * The digest of an entry. expires: when its source expires, 0: never. Entries that expire at
+ * different times have different digests.
  */
 uint64_t index_plan_digest(struct str properties, int64_t expires);
 void index_entry_expires(struct index_entry *entry, int64_t expires);
 
 enum projection_result {
-    PROJECTED,           /* one entry */
-    PROJECTED_NOTHING,   /* the index's filter does not match, or a property of the key is missing or null */
-    PROJECTED_VIOLATION, /* the entity cannot have its entry: *why has the reason (a literal) */
+    PROJECTED, /* one entry */
+    /* the index's filter does not match, or a property of the key is missing or null */
+    PROJECTED_NOTHING,
+    PROJECTED_VIOLATION, /* the entity cannot have its entry; *why is the reason */
 };
 
 /*
- * The parts an entry's row key is made of: those declared, and behind them the source's PartitionKey and
- * RowKey as far as the declaration (of both keys) does not hold them. So entries of different entities never
- * meet. A list has both behind the declared parts in any case: they are the member.
+ * The parts of an entry's row key: the declared ones, and behind them the source's PartitionKey and
+ * RowKey, unless the declaration has them. So entries of different entities have different keys. In
+ * a list both are appended in any case: they are the member.
  */
 struct index_row_parts {
     const struct key_part *parts[LIMIT_KEY_PARTS + 2];
     size_t count;
-    size_t declared; /* the number of declared parts, which come first; 0: no row key is declared */
+    size_t declared; /* number of declared parts, which come first; 0: no row key is declared */
 };
 struct index_row_parts index_row_parts(const struct index *index);
 
 /*
- * The table whose id an entry's bucket is computed from, with the entry's partition key: entries in the same
- * partition live where their source does.
+ * The table from whose id, with the entry's partition key, the entry's bucket is computed. Entries
+ * in the same partition are in the bucket of their source.
  */
 int64_t index_plan_home_table(const struct index *index);
 
-/* The bucket of a partition of a table: of one that callers write, or of the one that holds an index's entries. */
+/* The bucket of a partition of a table, which callers write or which holds an index's entries. */
 int16_t index_plan_bucket(const struct table *table, struct str partition);
 
 /*
- * The entry of a live entity, of which key, timestamp and properties are read; out (in the arena, and borrowing
- * nothing) and why are set as the result says. *why, in the arena, names the properties that are to blame, their types
- * and what is wanted, but no values; why may be NULL.
+ * Make the entry of a live entity, from its key, timestamp and properties. The result says whether
+ * out (in the arena, borrowing nothing) or why is set. *why, in the arena, names the properties
+ * that cause the violation, their types and what is required, but no values; why may be NULL.
  *
- * An entry in the same partition has the source's partition key as it is; other keys are made of encoded
- * parts. Its properties are the source's two keys and the projected records, byte by byte; a list entry has
- * the two keys only.
+ * An entry in the same partition has the source's partition key unchanged; other keys consist of
+ * encoded parts. The entry's properties are the source's two keys and the projected records, byte
+ * by byte; a list entry has only the two keys.
  */
 enum projection_result index_plan_project(const struct index *index, const struct entity *entity,
     struct arena *arena, struct index_entry *out, const char **why);
 
-/* The same of a row as it is locked: nothing unless it is live, and the entry expires with it. */
+/*
+ * As index_plan_project, for a row in this state: PROJECTED_NOTHING if it is not live. The entry
+ * expires with the row.
+ */
 enum projection_result index_plan_project_state(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena, struct index_entry *out);
 
-/* The key of that entry alone. */
+/* As index_plan_project, for the entry's key alone. */
 enum projection_result index_plan_key(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena, struct entity_key *out);
 
-/* A property of an entity in this state, PartitionKey, RowKey and Timestamp included; false: missing, or null. */
+/*
+ * Find a property of an entity in this state; PartitionKey, RowKey and Timestamp count as
+ * properties. false: it is missing or null.
+ */
 bool index_plan_find_value(
     const struct entity_key *key, const struct row_state *state, struct str name, struct value *out);
 
@@ -92,16 +100,18 @@ bool index_plan_violates(const struct index *index, const struct entity_key *key
 /* The change of the entry in one index when a write takes the source from `before` to `after`. */
 struct index_change {
     enum projection_result was, is;
-    struct entity_key old, new; /* of the entry before, if it was PROJECTED, and after, if it is */
-    bool moves;                 /* from one key to another */
-    bool changes;               /* its key, its records or the time of its expiry; or it comes, or goes */
+    /* the entry's keys before and after, as far as it was and is PROJECTED */
+    struct entity_key old, new;
+    bool moves;   /* the key changes */
+    bool changes; /* its key, its records or its expiry change, or it is added or removed */
 };
 struct index_change index_plan_change(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena);
 
 /*
- * Whether an intent must follow that write: its entry changes, and the write does not bring it along. A state in which
- * the entity cannot have its entry always asks for an intent, so that the violation is noted, or resolved.
+ * Whether the write needs an intent: its entry changes, and the write does not write the entry
+ * itself. If the entity cannot have its entry before or after the write, an intent is needed in any
+ * case, so that the violation is recorded or resolved.
  */
 bool index_plan_affects(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena);
@@ -118,14 +128,15 @@ struct manifest {
 };
 
 /*
- * The stored form of a manifest, empty for an empty one. Decoding returns false for bytes that are not a manifest;
- * the result borrows the bytes.
+ * The stored form of a manifest, empty for an empty one. Decoding returns false for bytes that are
+ * not a manifest; the result borrows the bytes.
  */
 struct str manifest_encode(const struct manifest *manifest, struct arena *arena);
 bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out);
 
 /*
- * Read the key of an entry's source from its $Source... properties; false: the properties are not those of an entry.
+ * Read the key of an entry's source from its $Source... properties; false: the properties are not
+ * those of an entry.
  */
 bool index_entry_source(struct property_list properties, struct entity_key *out);
 

@@ -42,7 +42,8 @@ const struct index_shape_rules index_shape_table[INDEX_SHAPE_END] = {
         .keys_divide_entities = true,
     },
     /*
-     * An entry is a member; list_page.h makes pages of members, which can have any keys, by reading from the first on.
+     * An entry is a member; list_page.h makes pages of members, which can have any keys, by reading
+     * from the first on.
      */
     [INDEX_LIST] = {
         .name = "LIST",

@@ -26,8 +26,8 @@ static bool is_member(const struct index_row_parts *row, struct str text, struct
 }
 
 /*
- * Read the declared parts. If the last one is a property, it ends with an end mark in the row keys of entries, and at
- * the end of the row key in that of the first page.
+ * Read the declared parts. If the last one is a property, it ends with an end mark in the row keys
+ * of entries, and at the end of the row key in that of the first page.
  */
 static bool take_value(
     const struct index_row_parts *row, struct str *rest, struct arena *arena, bool *first_page)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup_plan.c - writes the bound parts as project() would and bounds what follows by prefixes.
+ * lookup_plan.c - writes the bound parts as index_plan.c does, and bounds the rest of the key by
+ * prefixes.
  *
- * The texts that a key can begin with are kept in ascending order. Each part multiplies them by the forms of its value,
- * which are ascending too, and no form begins with another one: types differ in the second byte, and what
- * is of one type has one length. So the products are in order, and no text begins with another one.
+ * The possible beginnings of a key are kept in ascending order. Each part combines them with the
+ * encoded forms of its value, which are ascending too. No form is a prefix of another one, since
+ * types differ in the second byte, and all forms of one type have the same length. So the
+ * combinations are in ascending order, and none is a prefix of another one.
  */
 #include "domain/indexes/lookup_plan.h"
 
@@ -16,17 +18,17 @@
 
 enum { MAX_FORMS = 4 }; /* of one value: an Int32, an Int64, two Doubles */
 
-/* The texts that a key can begin with, ascending. */
+/* The possible beginnings of a key, ascending. */
 struct texts {
     struct str *items;
     size_t count;
 };
 
-/* The values that are not bound yet. */
+/* The values of the look-up that are not bound yet. */
 struct binding {
     const struct value *next;
     size_t left;
-    size_t count; /* at the start */
+    size_t count; /* number of values at the start */
     const struct value_range *range;
     struct arena *arena;
 };
@@ -55,7 +57,7 @@ static enum status refuse_surplus(const struct binding *binding, struct error *e
 static enum status refuse_breadth(size_t count, struct error *err)
 {
     reason_set(err, REASON_INVALID_INPUT,
-        "look-up: its numbers stand for %zu combinations of types, at most %d are read: bind fewer of them, "
+        "look-up: the numbers may be stored in %zu combinations of types, at most %d are read: bind fewer, "
         "or "
         "give Doubles",
         count, LIMIT_LOOKUP_RANGES);
@@ -84,9 +86,12 @@ static struct interval prefix_interval(struct str prefix, struct arena *arena)
     return half_open(prefix, key_part_prefix_end(prefix, arena));
 }
 
-/* ---- what a value is equal to ---- */
+/* ---- values that are equal ---- */
 
-/* The value as one of the stored type. A literal widens to the stored type, never the reverse, as in filters. */
+/*
+ * Convert the value to the stored type. As in filters, a literal widens to the stored type, never
+ * the reverse.
+ */
 static bool widens_to(enum property_type type, enum property_type stored)
 {
     if (type == PROPERTY_INT32)
@@ -106,7 +111,10 @@ static struct value widen_value(const struct value *value, enum property_type ty
     return out;
 }
 
-/* The types that a value of this type can be equal to. Their key forms are in this order, too: !d, !i, !l. */
+/*
+ * The number types that a value may have to equal another number. Their key forms are in this
+ * order: !d, !i, !l.
+ */
 static const enum property_type number_types[] = { PROPERTY_DOUBLE, PROPERTY_INT32, PROPERTY_INT64 };
 
 static bool is_number(enum property_type type)
@@ -136,7 +144,8 @@ static size_t equal_values(const struct value *value, struct value out[static MA
 }
 
 /*
- * The encoded forms of all values that equal the given one, ascending. Forms that the part cannot hold are left out.
+ * The encoded forms of all values that equal the given one, ascending. Forms that the part cannot
+ * hold are left out.
  */
 static size_t forms_of(const struct key_part *part, const struct value *value, bool last, struct arena *arena,
     struct str out[static MAX_FORMS])
@@ -208,7 +217,7 @@ static enum status bind_part(
     return STATUS_OK;
 }
 
-/* The source's partition key as it is. */
+/* Bind the source's partition key, which is not encoded. */
 static enum status bind_plain(
     struct binding *binding, const struct key_part *part, struct texts *texts, struct error *err)
 {
@@ -248,7 +257,10 @@ struct spans {
     size_t count;
 };
 
-/* One end of the range, of the stored type. -0.0 is not below 0.0: an end at zero is before both. */
+/*
+ * One end of the range, converted to the stored type. -0.0 equals 0.0, so an end at zero becomes
+ * the one that includes both.
+ */
 static struct value end_of_type(const struct value *end, enum property_type type)
 {
     struct value out = widen_value(end, type);
@@ -259,8 +271,8 @@ static struct value end_of_type(const struct value *end, enum property_type type
 }
 
 /*
- * The range for stored values of a type. An end that the part cannot hold is dropped, since everything is on its
- * inner side. false: everything is on its outer side, or the part holds no such values.
+ * The range for stored values of one type. An end beyond what the part can hold on its own side is
+ * dropped. false: no stored value of the type is in the range.
  */
 static bool ends_of_type(const struct key_part *part, const struct value_range *range,
     enum property_type type, struct value_range *out)
@@ -288,8 +300,8 @@ static bool ends_of_type(const struct key_part *part, const struct value_range *
 }
 
 /*
- * One end of a range after the prefix; the part can hold the end. If the end is absent: the end of all values of the
- * type.
+ * Encode one end of a range behind the prefix. If the end is absent, the result is the end of all
+ * values of the type.
  */
 static struct str encode_end(
     const struct key_part *part, const struct value *value, struct str prefix, struct arena *arena)
@@ -306,10 +318,10 @@ static struct str encode_end(
 }
 
 /*
- * at_least <= value < below. Encoded, a smaller text is never above a larger one, whatever follows either:
- * so at_least is a lower bound as it stands, and below an upper one. Inverted numbers have a fixed length and
- * run the other way: from behind all that begins with `below` to behind all that begins with `at_least`.
- * false: no key is in it.
+ * The interval of keys with at_least <= value < below. Encoded texts keep the order whatever
+ * follows them, so `at_least` is a lower bound and `below` an upper one. Inverted numbers have a fixed
+ * length and the opposite order: the interval lies between the end of the keys that begin with
+ * `below` and the end of those that begin with `at_least`. false: the interval is empty.
  */
 static bool interval_of(const struct key_part *part, const struct value_range *ends, enum property_type type,
     struct str prefix, struct arena *arena, struct interval *out)
@@ -328,7 +340,7 @@ static bool interval_of(const struct key_part *part, const struct value_range *e
     else if (ends->has_below)
         low = key_part_prefix_end(below, arena);
     *out = half_open(low, high);
-    /* Nothing is below the empty text. */
+    /* No text is below the empty one. */
     return !(ends->has_below && high.len == 0);
 }
 
@@ -403,7 +415,7 @@ static enum status plan_row(
     return STATUS_OK;
 }
 
-/* ---- the answer ---- */
+/* ---- the result ---- */
 
 static bool has_properties(const struct key_parts *parts)
 {

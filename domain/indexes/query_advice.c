@@ -30,7 +30,7 @@ static void add_sentence(struct advice *advice, struct str text)
 
 /* ---- indexes ---- */
 
-/* By what LookupIndex finds entities: the values, or the values without case. */
+/* What LookupIndex compares: the values, or the values without regard to case. */
 static const char *found_by(const struct key_parts *key)
 {
     for (size_t i = 0; i < key->count; i++)

@@ -26,8 +26,10 @@ static const struct index *find_live_index(const struct table *table, int64_t in
     return NULL;
 }
 
-/* The entry of one index is wanted: it goes into the manifest, and is written unless it stands there as it
- * is. */
+/*
+ * The source asks for this entry: add it to the manifest, and write it unless the manifest had it
+ * with the same content.
+ */
 static void want_entry(
     const struct index_entry *entry, const struct manifest *stored, struct reconcile_plan *out)
 {
@@ -39,7 +41,7 @@ static void want_entry(
         out->upserts[out->upsert_count++] = *entry;
 }
 
-/* Violations are counted by what stands before the first ':'. */
+/* Violations are counted by the text before the first ':'. */
 static const char *explain_owner(const struct index *index, struct arena *arena)
 {
     struct str properties = unique_value_properties(index, arena);
@@ -49,7 +51,7 @@ static const char *explain_owner(const struct index *index, struct arena *arena)
         .data;
 }
 
-/* The entry of the i-th index of the table. */
+/* Plan the entry of the i-th index of the table. */
 static void plan_wanted(
     const struct reconcile_case *facts, size_t i, struct arena *arena, struct reconcile_plan *out)
 {
@@ -77,7 +79,7 @@ static void plan_wanted(
     }
 }
 
-/* Entries of indexes that follow later stay named in the manifest as they are. */
+/* Keep the manifest's items of an index whose entries are not written with the source. */
 static void keep_entries(const struct reconcile_case *facts, int64_t index_id, struct reconcile_plan *out)
 {
     for (size_t i = 0; i < facts->stored->count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unique_value.c - see the header. What is hashed is stored nowhere else, but hashes are: the form must not change.
+ * unique_value.c - see the header. The hashes are stored, so the form that is hashed must not
+ * change.
  */
 #include "domain/indexes/unique_value.h"
 

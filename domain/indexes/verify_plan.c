@@ -17,7 +17,7 @@ static const struct verify_stored *find_stored(const struct verify_case *facts)
     return NULL;
 }
 
-/* An entry that dangles is a difference by itself, whether the manifest names it or not. */
+/* A dangling entry is a difference by itself, whether the manifest names it or not. */
 static bool is_stored(const struct verify_case *facts, const struct entity_key *key)
 {
     for (size_t i = 0; i < facts->stored_count; i++)
@@ -27,8 +27,8 @@ static bool is_stored(const struct verify_case *facts, const struct entity_key *
 }
 
 /*
- * The item that names no entry of the index; NULL: there is none. *found: the number of items that are the wanted
- * entry.
+ * Find an item of the manifest that names no existing entry of the index; NULL if there is none.
+ * *found: the number of items that name the wanted entry.
  */
 static const struct manifest_item *find_stray(const struct verify_case *facts, size_t *found)
 {
@@ -48,7 +48,7 @@ static const struct manifest_item *find_stray(const struct verify_case *facts, s
     return stray;
 }
 
-/* false: the manifest names the wanted entry once, and no other of the index. */
+/* false: the manifest names the wanted entry once, and no other entry of the index. */
 static bool is_manifest_wrong(const struct verify_case *facts, struct difference *out)
 {
     const struct manifest_item *stray;

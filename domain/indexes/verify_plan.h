@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify_plan.h - where the entries of one source key in one index are not what the source asks for: (wanted entry,
- * stored entries, manifest) -> differences.
+ * verify_plan.h - where the entries of one source key in one index differ from what the source asks
+ * for: (wanted entry, stored entries, manifest) -> differences.
  *
- * Pure. What the caller hands over comes from one snapshot, so a difference is none that a write on its way will
- * explain: a key with open work is in flight, and not judged.
+ * Pure. All arguments come from one snapshot. A key with open work is in flight and is not judged,
+ * so no difference is only a write that is not finished.
  */
 #ifndef DOMAIN_INDEXES_VERIFY_PLAN_H
 #define DOMAIN_INDEXES_VERIFY_PLAN_H
@@ -16,39 +16,40 @@
 #include "domain/indexes/index_plan.h"
 #include "domain/operations/report_operations.h"
 
-/* An entry as it is stored. */
+/* A stored entry. */
 struct verify_stored {
     struct entity_key key;
     int64_t version;
-    uint64_t digest; /* index_plan_digest of what is stored */
+    uint64_t digest; /* index_plan_digest of the stored entry */
 };
 
-/* What one snapshot knows about one source key. */
+/* What one snapshot shows about one source key. */
 struct verify_case {
     int64_t index_id;
-    bool in_flight;                   /* work for the key is open, or was given up */
-    const struct index_entry *wanted; /* NULL: the source asks for none, or does not live */
-    bool
-        is_complete; /* the entry at the wanted key, if it is there, is in stored, and the manifest was read */
+    bool in_flight;                   /* the key has an open intent or a dead letter */
+    const struct index_entry *wanted; /* NULL: the source asks for none, or is not live */
+    /* `stored` has the entry at the wanted key, if it exists, and the manifest was read */
+    bool is_complete;
     bool has_manifest;        /* false: entries of this index are in no manifest */
-    bool is_manifest_damaged; /* its bytes cannot be read */
+    bool is_manifest_damaged; /* it cannot be decoded */
     struct manifest manifest;
-    const struct verify_stored
-        *stored; /* entries at the wanted key, and others that name the source; each key once */
+    /* the entries at the wanted key, and others that name the source; each key once */
+    const struct verify_stored *stored;
     size_t stored_count;
 };
 
 struct difference {
     enum difference_class class;
     struct entity_key entry;
-    const struct index_entry *wanted;  /* what should be at that key; NULL: nothing */
-    const struct verify_stored *found; /* what is there; NULL: nothing */
+    const struct index_entry *wanted;  /* the entry that should be at that key; NULL: none */
+    const struct verify_stored *found; /* the entry that is there; NULL: none */
 };
 
 /*
- * The differences of a case, at most verify_plan_max of them, in the order: at the wanted key, then dangling entries.
- * Without is_complete only dangling ones are looked for. A manifest is a difference of its own only where the entry at
- * the wanted key is right, and not for naming an entry that dangles. out borrows from the case.
+ * Find the differences of a case, at most verify_plan_max: first the one at the wanted key, then
+ * dangling entries. Without is_complete, only dangling entries are searched. A wrong manifest is a
+ * difference of its own only if the entry at the wanted key is right, and not if it only names a
+ * dangling entry. out borrows from the case.
  */
 size_t verify_plan(const struct verify_case *facts, struct difference *out);
 size_t verify_plan_max(const struct verify_case *facts);

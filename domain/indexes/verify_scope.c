@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify_scope.c - the values are stored as a list of properties: "0A", "0B" .. for the values to be equal to, "1" and
- * "2" for the ends of the range. That is a form which is stored anyway, and checked when it is read.
+ * verify_scope.c - the values are stored as a list of properties: "0A", "0B" and so on for the
+ * values compared by equality, "1" and "2" for the ends of the range. The list is a form that is
+ * stored anyway, and checked when it is read.
  */
 #include "domain/indexes/verify_scope.h"
 

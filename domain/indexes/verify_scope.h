@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify_scope.h - verifying the entries with some values alone: those that a look-up of the values reads. Pure.
+ * verify_scope.h - limits the verification of an index to the entries with given values: those that
+ * a look-up of these values reads. Pure.
  */
 #ifndef DOMAIN_INDEXES_VERIFY_SCOPE_H
 #define DOMAIN_INDEXES_VERIFY_SCOPE_H
@@ -15,13 +16,19 @@ struct verify_scope {
     struct lookup_range range;
 };
 
-/* By the stored form, which is borrowed. STATUS_INVALID: INVALID_INPUT as of lookup_plan. */
+/*
+ * Make the scope from the stored form, which is borrowed. STATUS_INVALID: INVALID_INPUT, as
+ * lookup_plan.
+ */
 MUST_USE enum status verify_scope_plan(const struct index *index, struct str stored, struct arena *arena,
     struct verify_scope *out, struct error *err);
 
 bool verify_scope_holds(const struct verify_scope *scope, const struct entity_key *entry);
 
-/* Where its entries begin, and whether an entry in key order, and so all behind it, are beyond its end. */
+/*
+ * The first possible entry of the scope; and whether an entry, and so every later one in key order,
+ * lies behind the scope.
+ */
 struct entity_key verify_scope_begin(const struct verify_scope *scope);
 bool verify_scope_has_passed(const struct verify_scope *scope, const struct entity_key *entry);
 

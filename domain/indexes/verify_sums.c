@@ -42,7 +42,7 @@ void verify_sums_subtract(struct verify_sums *sums, const struct entity_key *sou
     *class_of(sums, digest) -= term(digest, entry, content);
 }
 
-/* No term of an entry is like this one: it has no content. */
+/* No entry has such a term, since it has no content. */
 void verify_sums_mark(struct verify_sums *sums, const struct entity_key *key)
 {
     uint64_t digest = key_digest(key), word = htole64(digest);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backoff.h - pauses between attempts: doubling, bounded, with jitter. Pure: the random bits are the caller's.
+ * backoff.h - pauses between attempts: doubling, bounded, with jitter. Pure: the random bits are
+ * the caller's.
  */
 #ifndef DOMAIN_INTENTS_BACKOFF_H
 #define DOMAIN_INTENTS_BACKOFF_H
@@ -13,8 +14,9 @@ struct backoff {
 };
 
 /*
- * The pause after this many failures in a row (1 is the first), in the unit of the table: a random point between half
- * of the doubled pause and the whole of it, so that attempts that failed together do not come back together.
+ * The pause after this many failures in a row (1 is the first), in the unit of struct backoff:
+ * random, between half of the doubled pause and the whole, so that attempts that failed together
+ * are not repeated together.
  */
 int64_t backoff_pause(const struct backoff *backoff, int32_t failures, uint64_t random);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * consistency.c - see the header. The bytes are varints in a fixed order; a block's buckets are differences.
+ * consistency.c - see the header. The bytes are varints in a fixed order; a block's buckets are
+ * differences.
  */
 #include "domain/intents/consistency.h"
 
@@ -134,7 +135,7 @@ bool consistency_of_transaction(
         if (transaction->timeline[i].left_open.len == 0 ||
             !consistency_decode(transaction->timeline[i].left_open, arena, &step) || step.block_count != 1)
             continue;
-        /* The oldest epoch counts: after a later fail-over the token is refused. */
+        /* The oldest epoch counts, so that the token is refused after a later fail-over. */
         sum.epoch = sum.block_count == 0 || step.epoch < sum.epoch ? step.epoch : sum.epoch;
         sum.blocks[sum.block_count++] = step.blocks[0];
     }

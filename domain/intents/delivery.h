@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delivery.h - what becomes of a message after an attempt: a pure table of status and count.
+ * delivery.h - the disposition of a message after an attempt: a pure table of status and count.
  */
 #ifndef DOMAIN_INTENTS_DELIVERY_H
 #define DOMAIN_INTENTS_DELIVERY_H
@@ -25,12 +25,12 @@ enum { DELIVERY_MAX_FAILURES = 10, DELIVERY_MAX_SILENT = 5 };
  * failures   how often this work has failed, this time included (0 if status is STATUS_OK)
  * random     any 64 random bits: full jitter
  *
- * UNAVAILABLE, TIMEOUT and CANCELLED are not caused by the work: it is tried again without limit, and these failures
- * do not count.
+ * UNAVAILABLE, TIMEOUT and CANCELLED are not caused by the work: it is tried again without limit,
+ * and these failures do not count.
  */
 struct delivery delivery_settle(enum status status, int32_t failures, uint64_t random);
 
-/* Whether work that was begun this often, alone, and never reported an outcome is to be given up. */
+/* Whether to give up work that was begun this often by itself without reporting an outcome. */
 bool delivery_is_hopeless(int32_t silent);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intent.h - an intent: a row that commits with the write that caused it and says that other rows must follow. It
- * names a source key and copies nothing: the worker reads the newest state.
+ * intent.h - an intent: a row that commits with the write that caused it and says that other rows
+ * must follow. It names a source key and copies nothing: the worker reads the newest state.
  */
 #ifndef DOMAIN_INTENTS_INTENT_H
 #define DOMAIN_INTENTS_INTENT_H
@@ -15,7 +15,8 @@
 enum intent_kind {
     INTENT_RECONCILE = 1, /* make every index of the table agree with this source key */
     INTENT_TRANSACTION =
-        2, /* carry on this transaction: key.partition = account, key.row = its id, table_id 0 */
+        /* carry out this transaction: key.partition = account, key.row = its id, table_id 0 */
+    2,
 };
 
 struct intent {

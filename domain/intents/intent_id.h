@@ -2,8 +2,9 @@
 /*
  * intent_id.h - the id of an intent: when it was made, by which session, and a counter.
  *
- * Ids are in the order in which they were made, by the database's clock, not in the order of commits (guard G13).
- * PostgreSQL stores an id as a uuid, whose order is the same; messages have it as 32 hexadecimal digits.
+ * Ids are in the order in which they were made, by the database's clock, not in the order of
+ * commits (guard G13). PostgreSQL stores an id as a uuid, whose order is the same; messages have it
+ * as 32 hexadecimal digits.
  */
 #ifndef DOMAIN_INTENTS_INTENT_ID_H
 #define DOMAIN_INTENTS_INTENT_ID_H
@@ -18,7 +19,8 @@ enum { INTENT_ID_DIGITS = 32, INTENT_ID_TEXT_BYTES = INTENT_ID_DIGITS + 1 };
 
 /* All zeros: no intent; it sorts before every id. */
 struct intent_id {
-    uint64_t us;  /* microseconds since 1970, by the database's clock; stored ids may have any 64 bits */
+    /* microseconds since 1970, by the database's clock; stored ids may have any 64 bits */
+    uint64_t us;
     uint64_t low; /* the session's random number above, its counter below: 32 bits each */
 };
 

@@ -18,5 +18,5 @@ int64_t queue_control_time_to_fresh_us(int64_t open_intents, double per_second)
     if (open_intents == 0)
         return 0;
     us = per_second > 0 ? (double)open_intents / per_second * 1e6 : 1e18;
-    return us < 1e15 ? (int64_t)us : -1; /* an estimate of thirty years and more is not useful */
+    return us < 1e15 ? (int64_t)us : -1; /* an estimate of more than thirty years is not useful */
 }

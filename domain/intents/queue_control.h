@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_control.h - queues as an operator handles them: each has two kinds of work, and each of these can be
- * paused, drained, or limited.
+ * queue_control.h - how operators control queues: each queue has two kinds of work, and each kind
+ * can be paused, drained, or limited.
  *
- *               pause                       drain: what was open then is worked on, nothing newer
- *    RUNNING ----------> PAUSED    RUNNING, PAUSED ----------> DRAINING ----------> PAUSED
- *       ^                  |                                       |   nothing is left
- *       '------ resume ----+---------------------------------------'
+ *                pause                       drain: what was open then is worked on, nothing newer
+ *     RUNNING ----------> PAUSED    RUNNING, PAUSED ----------> DRAINING ----------> PAUSED
+ *        ^                  |                                       |   nothing is left
+ *        '------ resume ----+---------------------------------------'
  *
- * A queue always takes new intents. Pure.
+ * A queue accepts new intents in every state. Pure.
  */
 #ifndef DOMAIN_INTENTS_QUEUE_CONTROL_H
 #define DOMAIN_INTENTS_QUEUE_CONTROL_H
@@ -19,12 +19,12 @@
 enum { WORK_KINDS = 2, MAX_QUEUES = 64, DEFAULT_QUEUES = 4 };
 
 /*
- * How work is spread over queues. It can change at any time; a program that still uses the old spread works
- * correctly, only on other queues.
+ * How work is spread over queues. It can change at any time; a program that still uses the old map
+ * works correctly, but on other queues.
  */
 struct queue_map {
     int64_t version;
-    int queues; /* an intent's is bucket % queues */
+    int queues; /* the queue of an intent is bucket % queues */
 };
 
 enum queue_action {
@@ -37,10 +37,11 @@ enum queue_action {
 
 enum work_state { WORK_RUNNING = 1, WORK_PAUSED = 2, WORK_DRAINING = 3 };
 
-/* How one kind of work of one queue is controlled. */
+/* The control of one kind of work of one queue. */
 struct queue_control {
-    int64_t intents_before_us; /* only intents made before are worked on; 0: none, INT64_MAX: all */
-    int64_t rate;              /* intents per second; 0: no limit. Draining ignores it */
+    /* only intents made before this time are worked on; 0: none, INT64_MAX: all */
+    int64_t intents_before_us;
+    int64_t rate; /* intents per second; 0: no limit. Draining ignores it */
 };
 
 static inline int queue_control_queue_of(int16_t bucket, int queues)
@@ -49,8 +50,8 @@ static inline int queue_control_queue_of(int16_t bucket, int queues)
 }
 
 /*
- * The index of a kind of work of a queue in arrays of MAX_QUEUES * WORK_KINDS; below 0: there is no such queue or
- * kind.
+ * The index of a kind of work of a queue in arrays of MAX_QUEUES * WORK_KINDS; below 0: there is no
+ * such queue or kind.
  */
 static inline int queue_slot(int queue, int kind)
 {
@@ -58,7 +59,7 @@ static inline int queue_slot(int queue, int kind)
                                                                                : -1;
 }
 
-/* oldest_us: of the open intents; 0: none is open. */
+/* oldest_us: the time of the oldest open intent; 0: none is open. */
 enum work_state work_state_of(const struct queue_control *control, int64_t oldest_us);
 
 /* The time that this much work takes at this rate; below 0: unknown. */

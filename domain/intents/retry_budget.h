@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retry_budget.h - recovery that cannot collapse: how soon work that has failed may be tried again, and how much is put
- * into the streams ahead of the workers. Pure.
+ * retry_budget.h - limits retries so that they cannot overload the service: how soon failed work
+ * may be tried again, and how many messages are put into the streams ahead of the workers. Pure.
  *
- * Retries take permits from a bucket: every piece of work done adds a quarter of one, so that retries are at most a
- * fifth of all work where much is done, and every second adds 25, so that they go on where nothing is. What finds the
- * bucket empty waits until its permit will be there, at most ten minutes: many keys that fail come back one after
- * the other.
+ * Retries take permits from a bucket. Every piece of work done adds a quarter of a permit, so under
+ * load retries are at most a fifth of all work; every second adds 25 permits, so retries continue
+ * if no work is done. If the bucket is empty, a retry waits until its permit will be available, at
+ * most ten minutes, so many failed keys come back one after the other.
  */
 #ifndef DOMAIN_INTENTS_RETRY_BUDGET_H
 #define DOMAIN_INTENTS_RETRY_BUDGET_H
@@ -24,7 +24,7 @@ enum {
 };
 
 struct retry_budget {
-    double spent; /* permits; above RETRY_PERMITS_SAVED: permits of the future */
+    double spent; /* permits that were taken; above RETRY_PERMITS_SAVED: future ones */
     int64_t at_us;
 };
 
@@ -35,9 +35,9 @@ void retry_budget_earn(struct retry_budget *budget, size_t done);
 int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us);
 
 /*
- * How many messages may be added to streams in which `waiting` unclaimed messages wait, up to REFILL_MAX_WAITING in
- * all: none while as many as a claim takes wait; if a backlog is published in portions, none while half of
- * REFILL_MAX_WAITING wait.
+ * How many messages may be added to the streams, of which `waiting` messages are not claimed, up to
+ * REFILL_MAX_WAITING in all. 0 if at least `claim` messages (one claim) wait; while a backlog is
+ * published in portions (behind), 0 if at least half of REFILL_MAX_WAITING wait.
  */
 size_t retry_budget_refill_room(int64_t waiting, int64_t claim, bool behind);
 

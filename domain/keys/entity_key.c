@@ -2,7 +2,8 @@
 /*
  * entity_key.c - the rules for keys, and the bucket function.
  *
- * Characters are checked before lengths, so a key that violates both rules is refused for its characters.
+ * Characters are checked before lengths, so a key that violates both rules is refused for its
+ * characters.
  */
 #include "domain/keys/entity_key.h"
 
@@ -90,7 +91,7 @@ int16_t entity_key_bucket(int64_t home_table_id, struct str partition_key)
 {
     uint64_t hash = hash_bytes(hash_number(HASH_EMPTY, (uint64_t)home_table_id), partition_key);
 
-    /* Fold the hash so that each of its bits takes part once. */
+    /* Fold the hash, so that all of its bits count. */
     hash ^= hash >> 40;
     hash ^= hash >> 20;
     hash ^= hash >> 10;

@@ -30,14 +30,14 @@ struct entity_key {
 MUST_USE enum status entity_key_parse(
     struct str partition, struct str row, struct entity_key *out, struct error *err);
 
-/* By partition, then row, by bytes: the order of pages and of locks. */
+/* Compare by partition key, then row key, by bytes: the order of pages and of locks. */
 int entity_key_compare(const struct entity_key *a, const struct entity_key *b);
 
 /*
- * The bucket of a partition: 0..BUCKETS-1, the unit of distribution and of leases. A fixed pure function
- * of the home table's id and the partition key; it can never be changed, else keys would appear twice.
- * FNV-1a over the eight little-endian bytes of the id and the key's bytes, folded; test vectors stand in
- * tests/unit/domain/keys/test_entity_key.c.
+ * The bucket of a partition, 0..BUCKETS-1, by which work is distributed and leased: a fixed pure
+ * function of the home table's id and the partition key. It can never be changed; otherwise keys
+ * would exist twice. It is FNV-1a over the eight little-endian bytes of the id and the bytes of the
+ * key, folded; tests/unit/domain/keys/test_entity_key.c has test vectors.
  */
 int16_t entity_key_bucket(int64_t home_table_id, struct str partition_key);
 

@@ -18,7 +18,9 @@ static bool is_empty(const struct interval *interval)
     return order > 0 || (order == 0 && (interval->low_open || interval->high_open));
 }
 
-/* The larger of two low bounds, where no bound is the smallest; the same for high bounds, reversed. */
+/*
+ * The larger of two low bounds, where no bound is the smallest; the same for high bounds, reversed.
+ */
 static bool low_is_inner(const struct interval *a, const struct interval *b)
 {
     int order;

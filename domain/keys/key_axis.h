@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_axis.h - a set of values of a partition key or row key, as filters define it: an interval, or single values.
+ * key_axis.h - a set of values of a partition key or row key, as filters define it: an interval, or
+ * single values.
  *
  * Pure. Bounds and values are borrowed.
  */
@@ -17,10 +18,13 @@ struct key_axis {
     bool is_finite;
 };
 
-/* An interval; one that holds a single value or none becomes finite. Keys begin at the empty text. */
+/*
+ * Make a set from an interval. An interval with a single value, or without one, becomes finite; the
+ * smallest key is the empty text.
+ */
 struct key_axis key_axis_of(struct interval interval, struct arena *arena);
 
-/* The set of all values, and whether a set is that one. */
+/* The set of all values; and whether a set is that set. */
 struct key_axis key_axis_all(void);
 bool key_axis_is_all(const struct key_axis *axis);
 

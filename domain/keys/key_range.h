@@ -4,7 +4,8 @@
  *
  *     key >= (low.partition, low.row)  and  key <= (high.partition, high.row)
  *
- * A high end without a row includes its whole partition; a low end without a row begins at the empty row key.
+ * A high end without a row includes its whole partition; a low end without a row begins at the
+ * empty row key.
  */
 #ifndef DOMAIN_KEYS_KEY_RANGE_H
 #define DOMAIN_KEYS_KEY_RANGE_H
@@ -28,8 +29,9 @@ static inline bool key_range_is_bounded(const struct key_range *range)
 bool key_range_contains(const struct key_range *range, const struct entity_key *key);
 
 /*
- * Cut a filter's intervals down to those that can hold keys of the range, so that a scan does not walk what is
- * outside. Keys outside may remain at the ends of several partitions: key_range_contains decides.
+ * Narrow a filter's intervals to those that can contain keys of the range, so that a scan does not
+ * read much outside. If the range spans several partitions, keys outside may remain at its ends:
+ * key_range_contains decides.
  */
 void key_range_narrow(const struct key_range *range, struct key_filter *filter);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit_operations.h - the records of administrative calls: what the store writes, and what administrators list.
+ * audit_operations.h - the records of administrative calls: what the store writes, and what
+ * administrators list.
  *
- * A call that changes something has its record in the transaction of the change. All others (refused, failed, nothing
- * to do) are recorded afterwards, by OPERATION_AUDIT_STORE.
+ * The record of a call that changes something is written in the transaction of the change. All
+ * other calls (refused, failed, without an effect) are recorded afterwards, by
+ * OPERATION_AUDIT_STORE.
  */
 #ifndef DOMAIN_OPERATIONS_AUDIT_OPERATIONS_H
 #define DOMAIN_OPERATIONS_AUDIT_OPERATIONS_H
@@ -24,25 +26,28 @@ enum audit_credential {
 
 struct audit_record {
     int64_t call_id;    /* random */
-    int32_t number;     /* of the record among those of the call; from 1, as the store sends them */
+    int32_t number;     /* of the record among those of the call; from 1, in the order of sending */
     struct str account; /* the caller's; empty: not proven */
     enum audit_credential credential;
     int key;            /* the account's key that signed: 1 or 2; 0: not known */
     struct str method;  /* "TableService/CreateTable", "account create" */
     struct str target;  /* names and ids; empty: none, or the request was not read */
     struct str outcome; /* "OK", or a reason */
-    int64_t left_out;   /* calls of the account without a record, since the record before */
+    int64_t left_out;   /* how many calls of the account have no record since the previous record */
 
-    /* The store's: the next commit of the operation carries the record; a commit of this attempt did. */
+    /*
+     * Set by the store: the operation's next commit includes the record; a commit of this attempt
+     * has included it.
+     */
     bool is_due, is_sent;
 };
 
-/* OPERATION_AUDIT_STORE reads record; OPERATION_AUDIT_LIST all else. */
+/* OPERATION_AUDIT_STORE reads record; OPERATION_AUDIT_LIST reads all other members. */
 struct operation_audit {
     struct audit_record record;
-    struct str account;   /* of the callers; empty: of all */
-    int64_t since, until; /* ticks; the first is included, the second is not */
-    int64_t before;       /* the position of the page before: smaller ids only */
+    struct str account;   /* of the callers; empty: all accounts */
+    int64_t since, until; /* ticks; since is included, until is not */
+    int64_t before;       /* the position of the previous page: only smaller ids */
     int32_t limit;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit_target.c - see the header. A caller may write anything where a name belongs: a record keeps the beginning of
- * it, in printable ASCII, which all valid names and ids are in.
+ * audit_target.c - see the header. A caller may send any text as a name. A record keeps the
+ * beginning of it in printable ASCII, which every valid name and id is.
  */
 #include "domain/operations/audit_target.h"
 
@@ -88,7 +88,7 @@ struct str audit_target_of(const struct operation *operation, struct arena *aren
     case OPERATION_IN_TRANSACTION:
         target = operation->in.transaction.transaction.id;
         break;
-    case OPERATION_IN_DEAD_LETTERS: /* the store names each one */
+    case OPERATION_IN_DEAD_LETTERS: /* the store records each one by name */
     case OPERATION_IN_AUDIT:
     case OPERATION_IN_SERVICE:
         return STR_EMPTY;

@@ -9,12 +9,15 @@
 #include "domain/operations/operation.h"
 
 /*
- * Whether a call is recorded: those whose kind is administrative, and transactions with steps in other accounts, which
- * only administrators may submit.
+ * Whether a call is recorded: if its kind is administrative, or if it is a transaction with steps
+ * in other accounts, which only administrators may submit.
  */
 bool audit_target_is_recorded(const struct operation *operation);
 
-/* The names and ids in a decoded operation; never values. Empty: it names nothing. In the arena. */
+/*
+ * The names and ids in a decoded operation, never its values; empty if it names nothing. In the
+ * arena.
+ */
 struct str audit_target_of(const struct operation *operation, struct arena *arena);
 
 #endif

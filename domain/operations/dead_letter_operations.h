@@ -20,19 +20,20 @@ struct dead_letter_filter {
     int16_t kind;       /* enum intent_kind; 0: any */
     struct str account; /* this and the next two: empty: any */
     struct str table;   /* a name */
-    struct str cause;   /* its beginning */
+    struct str cause;   /* the beginning of its cause */
     int64_t *ids;
     size_t id_count; /* 0: any */
     int32_t queue;   /* below 0: any */
-    int32_t queues;  /* how many there are; see queue_control_queue_of */
+    int32_t queues;  /* the number of queues; see queue_control_queue_of */
 };
 
 struct dead_letter_view {
     int64_t id;
     int16_t kind, bucket;
     int64_t table_id;
-    struct str account, table, index; /* index: empty if the dead letter is about the key as a whole */
-    struct entity_key key;            /* of a transaction: account and id */
+    /* index is empty if the dead letter is about the key as a whole */
+    struct str account, table, index;
+    struct entity_key key; /* of a transaction: account and id */
     int32_t failures;
     struct str cause, history, note;
     int64_t first_failed, last_failed; /* ticks */
@@ -47,7 +48,7 @@ struct cause_view {
 /* What a redrive would change. */
 struct dead_letter_difference {
     int64_t missing, dangling, mismatched; /* entries */
-    int64_t violations;                    /* indexes that could not take an entry */
+    int64_t violations;                    /* indexes that could not have their entry */
     int64_t steps;                         /* of transactions */
 };
 
@@ -61,8 +62,8 @@ struct operation_dead_letters {
 };
 
 struct outcome_dead_letters {
-    struct dead_letter_view
-        *dead_letters; /* list: the page; redrive and discard: the dead letters that were changed */
+    /* list: the page; redrive and discard: the dead letters that were changed */
+    struct dead_letter_view *dead_letters;
     size_t count;
     struct dead_letter_difference *differences; /* redrive as a dry run: as many as dead letters */
     struct cause_view *causes;                  /* list by cause */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entity_operations.h - operations on single entities and groups of them: point reads and writes.
+ * entity_operations.h - operations on single entities and groups of them: reads by key, and writes.
  */
 #ifndef DOMAIN_OPERATIONS_ENTITY_OPERATIONS_H
 #define DOMAIN_OPERATIONS_ENTITY_OPERATIONS_H
@@ -15,13 +15,13 @@
 #include "domain/entities/etag.h"
 #include "domain/intents/consistency.h"
 
-/* ---- point reads: GetEntity, BatchGetEntities ---- */
+/* ---- reads by key: GetEntity, BatchGetEntities ---- */
 
 struct operation_get {
     struct entity_key *keys;
     size_t count;
-    size_t
-        enough_bytes; /* of properties: keys after this many bytes need not be read; 0: all keys are wanted */
+    /* of properties: after this many bytes no further key need be read; 0: all keys must be read */
+    size_t enough_bytes;
 };
 
 struct outcome_get {
@@ -39,8 +39,8 @@ enum write_kind {
     WRITE_INSERT_OR_REPLACE,
     WRITE_INSERT_OR_MERGE,
     WRITE_DELETE,
-    WRITE_DELETE_IF_EXISTS, /* steps only: absent is success, if no precondition is given */
-    WRITE_EXPIRE,           /* the sweeper only: deletes what is due, and leaves alone what is not */
+    WRITE_DELETE_IF_EXISTS, /* steps only: an absent entity is a success without a precondition */
+    WRITE_EXPIRE,           /* the sweeper only: deletes an expired entity, and leaves any other */
 };
 
 struct write {
@@ -48,7 +48,7 @@ struct write {
     struct entity_key key;
     struct property_list properties; /* canonical; empty for deletes */
     struct condition condition;
-    int64_t expires; /* ticks; 0: never, or for merges: as it was */
+    int64_t expires; /* ticks; 0: never or, for merges: unchanged */
 };
 
 struct write_result {
@@ -59,9 +59,10 @@ struct write_result {
 struct operation_write {
     struct write *writes;
     size_t count;
-    bool atomic;           /* all or nothing, in one partition; false: each on its own (import) */
-    bool is_group;         /* an entity group transaction: its errors name the operation */
-    size_t id_scope_bytes; /* the end of request_id that domain/access/scoped_id.h has added; 0: none */
+    bool atomic;   /* all or nothing, in one partition; false: each on its own (import) */
+    bool is_group; /* an entity group transaction: its errors name the operation */
+    /* the end of request_id that domain/access/scoped_id.h has added; 0: none */
+    size_t id_scope_bytes;
     struct str request_id; /* empty: none. Atomic only: see request_record.h */
     int64_t table_id;      /* the id that the named table must have; 0: any */
     bool may_read;         /* the caller may also read the table, within operation.within */
@@ -73,7 +74,10 @@ struct outcome_write {
     bool replayed;                       /* answered from the record of the request */
     int64_t table_id;                    /* not atomic only: of the table that was written to */
     const struct consistency *left_open; /* the intents that the write has made; NULL: none */
-    /* Atomic only, if a condition failed: the stored entity if it is small enough for a reply; else NULL. */
+    /*
+     * Atomic only, if a condition failed: the stored entity if it is small enough for a reply;
+     * otherwise NULL.
+     */
     const struct entity *current;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_operations.h - operations on look-ups, and indexes as such.
+ * index_operations.h - operations that look up entities by an index, and operations on indexes
+ * themselves.
  */
 #ifndef DOMAIN_OPERATIONS_INDEX_OPERATIONS_H
 #define DOMAIN_OPERATIONS_INDEX_OPERATIONS_H
@@ -45,8 +46,8 @@ struct lag {
 
 struct outcome_lookup {
     struct entity *entities; /* with the source's keys */
-    struct entity_key *
-        entries; /* as many as entities: the key of the entry by which each was found, at which a page can end */
+    /* as many as entities: the key of the entry by which each was found, at which a page can end */
+    struct entity_key *entries;
     size_t count;
     bool more;
     struct entity_key position;
@@ -58,8 +59,8 @@ struct outcome_lookup {
 /* ---- indexes ---- */
 
 struct operation_index {
-    struct index
-        definition; /* create, replace: name, source_name, shape, place, keys, projection, definition */
+    /* create, replace: name, source_name, shape, place, keys, projection, definition */
+    struct index definition;
     enum index_consistency consistency; /* update: INDEX_EVENTUAL or INDEX_STRONG */
     int32_t limit;                      /* list */
     struct str after;                   /* folded name; empty: from the start */
@@ -71,13 +72,14 @@ struct index_view {
     struct lag lag;
     int64_t entries; /* exact up to 100,000, then an estimate */
     int64_t violations;
-    int64_t keys_behind; /* source keys whose work was given up */
-    int64_t discarded;   /* of violations: those whose dead letters were set aside */
+    int64_t keys_behind; /* source keys that have a dead letter */
+    int64_t discarded;   /* violations whose dead letters were discarded */
     struct str causes;   /* causes of some violations, without duplicates, one per line */
     struct job_view build;
-    struct job_view
-        replacement; /* builds the index that is to take this one's place; operation_id empty: none */
-    struct report_view verified; /* the last time that the whole index was; operation_id empty: never */
+    /* the operation that builds its replacement; operation_id empty: there is none */
+    struct job_view replacement;
+    /* the last verification of the whole index; operation_id empty: none */
+    struct report_view verified;
 };
 
 struct outcome_index {
@@ -85,8 +87,8 @@ struct outcome_index {
     size_t count;
     bool more;
     struct str position;
-    struct job_view
-        update; /* update: what makes the index a strong one; operation_id empty: nothing has to */
+    /* update: the operation that makes the index a strong one; operation_id empty: none */
+    struct job_view update;
 };
 
 #endif

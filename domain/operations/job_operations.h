@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_operations.h - operations on long-running operations.
+ * job_operations.h - operations on long-running operations: get, list, wait, control.
  */
 #ifndef DOMAIN_OPERATIONS_JOB_OPERATIONS_H
 #define DOMAIN_OPERATIONS_JOB_OPERATIONS_H
@@ -17,17 +17,22 @@ enum job_state { JOB_RUNNING = 1, JOB_PAUSED = 2, JOB_DONE = 3, JOB_FAILED = 4, 
 
 struct job_view {
     struct str operation_id; /* e.g. "build-1a2b" */
-    struct str
-        kind; /* "build", "drop_index", "delete_table", "delete_range", "update_index", "verify_index", "repair_index",
-                        "replace_index" */
+    /*
+     * "build", "drop_index", "delete_table", "delete_range", "update_index", "verify_index",
+     * "repair_index", "replace_index"
+     */
+    struct str kind;
     struct str target; /* a table's or index's name */
     enum job_state state;
     int64_t done, total;
-    int64_t started, ended; /* ticks, 0: not yet */
+    int64_t started, ended; /* ticks; 0: not yet */
     struct str error;
 };
 
-/* What the ids of operations that replace an index begin with: to cancel one is a change of the catalogue. */
+/*
+ * The prefix of the ids of operations that replace an index. Cancelling such an operation is a
+ * change of the catalogue.
+ */
 #define JOB_REPLACEMENT_PREFIX "replace"
 
 struct operation_jobs {

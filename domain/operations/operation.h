@@ -2,11 +2,12 @@
 /*
  * operation.h - a request as a value: its input and its outcome.
  *
- * A handler decodes a request into an operation; the store runs the waiting operations together and fills their
- * outcomes; the handler encodes the outcome. Nothing here knows gRPC or SQL.
+ * A handler decodes a request into an operation; the store runs the waiting operations together and
+ * fills their outcomes; the handler encodes the outcome. Nothing here knows gRPC or SQL.
  *
- * Memory: the inputs and the outcome that an operation points to live in its arena, which belongs to the call. The
- * operation and its arena belong to the store from store_submit until done() is called.
+ * Memory: the inputs and the outcome that an operation points to live in its arena, which belongs
+ * to the call. The operation and its arena belong to the store from store_submit until done() is
+ * called.
  */
 #ifndef DOMAIN_OPERATIONS_OPERATION_H
 #define DOMAIN_OPERATIONS_OPERATION_H
@@ -43,13 +44,16 @@ struct operation {
     struct str table; /* table or index by name, where the kind needs one */
     struct arena *arena;
     const struct key_range *within; /* the keys that the caller may see; NULL: all keys */
-    int64_t signed_at; /* ticks: tables that only later signatures open count as missing; 0: all are there */
-    struct str wait_for_transaction; /* reads: id of a transaction that must have ended before; empty: none */
-    int64_t deadline_us;             /* clock_monotonic_us; INT64_MAX: none */
+    /* ticks: tables that require a later signature count as missing; 0: no table does */
+    int64_t signed_at;
+    /* reads: id of a transaction that must have ended before; empty: none */
+    struct str wait_for_transaction;
+    int64_t deadline_us; /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;
-    const struct trace_context *trace; /* that its intents carry on; NULL: the call is not traced */
-    struct audit_record
-        *audit; /* to be committed with what the operation changes; NULL: it is not administrative */
+    /* the trace that its intents continue; NULL: the call is not traced */
+    const struct trace_context *trace;
+    /* committed with what the operation changes; NULL: the operation is not administrative */
+    struct audit_record *audit;
 
     union {
         struct operation_get get;
@@ -93,15 +97,22 @@ struct operation {
 
     /* Called once, from a thread of the store, when the outcome is set. It must not block. */
     void (*done)(struct operation *operation);
-    /* The next operation of a list, and in some lists the previous one; they belong to the owner of the operation. */
+    /*
+     * The next operation of a list, and in some lists the previous one; they belong to the owner of
+     * the operation.
+     */
     struct operation *next, *previous;
-    struct operation_times *times; /* noted by the store: store/session/operation_times.h */
+    /* times recorded by the store: store/session/operation_times.h */
+    struct operation_times *times;
 };
 
 /* The event for which the operation must wait before it runs, by its kind and its input. */
 enum operation_wait operation_waits_for(const struct operation *operation);
 
-/* The entity that did not meet the condition of a failed write; NULL: not known, or another failure. */
+/*
+ * The entity that did not meet the condition of a failed write; NULL: not known, or another
+ * failure.
+ */
 const struct entity *operation_conflict(const struct operation *operation);
 
 /* Fill the outcome with a failure; the error is copied into the operation's arena. */

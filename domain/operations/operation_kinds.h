@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operation_kinds.h - the kinds of operations, and a table with the facts of each: one row a kind.
+ * operation_kinds.h - the kinds of operations, and a table with the facts of each kind.
  *
- * Layers above read the table instead of comparing kinds: access control reads the scope, rate limits the input, the
- * store the wait. How the store runs a kind is a row of store/routes.c.
+ * Layers above use the table instead of comparing kinds: access control uses the scope, rate limits
+ * the input, the store the wait. store/routes.c has a row for each kind that says how the store
+ * runs it.
  */
 #ifndef DOMAIN_OPERATIONS_OPERATION_KINDS_H
 #define DOMAIN_OPERATIONS_OPERATION_KINDS_H
@@ -37,21 +38,21 @@ enum operation_kind {
     OPERATION_JOB_GET,
     OPERATION_JOB_LIST,
     OPERATION_JOB_CONTROL,
-    OPERATION_JOB_WAIT, /* answers at the deadline with the state as it is */
+    OPERATION_JOB_WAIT, /* answers at the deadline with the present state */
     OPERATION_TRANSACTION_SUBMIT,
     OPERATION_TRANSACTION_GET,
     OPERATION_TRANSACTION_LIST,
-    OPERATION_TRANSACTION_WAIT, /* answers at the deadline with the state as it is */
+    OPERATION_TRANSACTION_WAIT, /* answers at the deadline with the present state */
     OPERATION_TRANSACTION_CANCEL,
     OPERATION_DEAD_LETTERS_LIST,
     OPERATION_DEAD_LETTERS_REDRIVE,
     OPERATION_DEAD_LETTERS_DISCARD,
     OPERATION_QUEUES_LIST,
     OPERATION_QUEUE_CONTROL,
-    OPERATION_SAMPLES_STORE, /* the server's own: no method runs it */
+    OPERATION_SAMPLES_STORE, /* the server makes it itself: no method does */
     OPERATION_HOT_PARTITIONS_LIST,
     OPERATION_INDEX_ADVISE, /* input: samples */
-    OPERATION_AUDIT_STORE,  /* the server's own: no method runs it */
+    OPERATION_AUDIT_STORE,  /* the server makes it itself: no method does */
     OPERATION_AUDIT_LIST,
     OPERATION_USAGE_GET,
     OPERATION_SERVICE_PROPERTIES_GET,
@@ -81,13 +82,19 @@ enum operation_input {
 /* What the kind requires of its caller: access.c checks it. */
 enum operation_scope {
     OPERATION_SCOPE_NONE, /* the row is missing: no caller may run the kind */
-    OPERATION_SCOPE_READ, /* a signature: permission r on the table; its range of keys hides all other entities */
-    OPERATION_SCOPE_WRITE, /* a signature: each write is checked by itself */
-    OPERATION_SCOPE_LOOK_UP, /* a signature: r and i on the indexed table, and no range: an index spans all keys */
-    OPERATION_SCOPE_STEPS,           /* a signature: permission t, and each step is checked by itself */
-    OPERATION_SCOPE_OWN_TRANSACTION, /* a signature: r and t, and the transactions of its table and range alone */
-    OPERATION_SCOPE_ACCOUNT,         /* a token of the account; no signature */
-    OPERATION_SCOPE_LIST_TABLES, /* this and the next four: a token of the account, or an account signature for it */
+    /* a signature needs permission r on the table; entities outside of its range are hidden */
+    OPERATION_SCOPE_READ,
+    OPERATION_SCOPE_WRITE, /* each write of a signature is checked by itself */
+    /*
+     * a signature needs r and i on the indexed table, and no range, since an index spans all keys
+     */
+    OPERATION_SCOPE_LOOK_UP,
+    OPERATION_SCOPE_STEPS, /* a signature needs t, and each step is checked by itself */
+    /* a signature needs r and t, and reaches only the transactions of its own table and range */
+    OPERATION_SCOPE_OWN_TRANSACTION,
+    OPERATION_SCOPE_ACCOUNT, /* a token of the account; no signature */
+    /* this and the next four: a token of the account, or an account signature that allows it */
+    OPERATION_SCOPE_LIST_TABLES,
     OPERATION_SCOPE_CREATE_TABLE,
     OPERATION_SCOPE_DELETE_TABLE,
     OPERATION_SCOPE_READ_SERVICE,
@@ -101,8 +108,9 @@ enum operation_wait {
     OPERATION_WAIT_NONE,
     OPERATION_WAIT_JOB,         /* the end of the job that in.jobs names */
     OPERATION_WAIT_TRANSACTION, /* the end, or another revision, of a transaction */
-    OPERATION_WAIT_CHANGES,     /* changes behind in.changes.position, until in.changes.wait_until_us */
-    OPERATION_WAIT_FRESHNESS,   /* the freshness of in.lookup, if it requires any */
+    /* changes behind in.changes.position, until in.changes.wait_until_us */
+    OPERATION_WAIT_CHANGES,
+    OPERATION_WAIT_FRESHNESS, /* the freshness of in.lookup, if it requires any */
     OPERATION_WAIT_COUNT
 };
 
@@ -110,13 +118,14 @@ struct operation_facts {
     const char *name; /* that of the enum, without OPERATION_ */
     enum operation_input input;
     enum operation_scope scope;
-    bool only_reads; /* a run commits nothing, so a run may be cancelled at any time */
+    bool only_reads; /* it commits nothing, so it may be cancelled at any time */
     enum operation_wait wait;
-    enum operation_kind becomes; /* the kind that runs when the wait has ended; only if wait is set */
-    bool is_administrative;      /* each call has an audit record: audit_target.h */
+    /* the kind that runs when the wait has ended; only if wait is set */
+    enum operation_kind becomes;
+    bool is_administrative; /* each call has an audit record: audit_target.h */
 };
 
-/* The kind's row; its name is NULL if the row is missing. */
+/* The row of a kind; if there is none, its name is NULL. */
 const struct operation_facts *operation_kind_facts(enum operation_kind kind);
 
 #endif

@@ -16,15 +16,15 @@
 #include "domain/keys/key_range.h"
 
 /*
- * Receives entities one by one, in order, while they are read, so that no layer has to collect them. Called on the
- * threads of the store, before done().
+ * Receives entities one by one, in order, while they are read, so that no layer has to collect
+ * them. Called in threads of the store, before done().
  */
 struct entity_sink {
-    /* Begin, or begin again: entities that were added so far are dropped. */
+    /* Begin, or begin again: drop the entities that were added so far. */
     void (*reset)(struct entity_sink *sink);
     /*
-     * Add an entity, which is borrowed for the call. false: the sink is full and has not added it. The first entity
-     * is always added.
+     * Add an entity, which is borrowed for the call. false: the sink is full and has not added it.
+     * The first entity is always added.
      */
     bool (*add)(struct entity_sink *sink, const struct entity *entity);
 };
@@ -34,9 +34,10 @@ struct operation_page {
     struct str filter_text;      /* range deletes only: the job compiles the filter again */
     struct key_plan plan;        /* the keys among which its matches lie: filter_key_plan */
     bool descending;
-    enum access_path max_plan; /* more expensive access paths are refused; 0: the default of the table */
+    enum access_path max_plan; /* a more expensive access path is refused; 0: the table's default */
     bool has_after;
-    struct entity_key after;  /* the position: only rows after this key, in the direction of the query */
+    /* the position: only rows after this key, in the direction of the query */
+    struct entity_key after;
     int32_t limit;            /* 1..LIMIT_PAGE_ROWS; pages only */
     struct entity_sink *sink; /* pages only; NULL: collect them in the outcome */
     bool of_scan;             /* one of the pages of ScanEntities */
@@ -49,11 +50,11 @@ struct query_stats {
 
 struct outcome_page {
     struct entity *entities; /* without a sink */
-    size_t count;            /* of the entities that were read; CountEntities: of the matches */
-    bool more;               /* there may be more behind `position` */
+    size_t count;            /* number of entities read; CountEntities: of matches */
+    bool more;               /* more may follow behind `position` */
     bool has_position;       /* false: nothing was examined and the query had no position */
     struct entity_key position;
-    int64_t table_id; /* what a page token is bound to */
+    int64_t table_id; /* the table that a page token is bound to */
     struct query_stats stats;
     struct str *suggestions; /* ExplainQuery */
     size_t suggestion_count;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_operations.h - operations by which operators list and control queues. */
+/*
+ * queue_operations.h - the operations with which operators list and control queues.
+ */
 #ifndef DOMAIN_OPERATIONS_QUEUE_OPERATIONS_H
 #define DOMAIN_OPERATIONS_QUEUE_OPERATIONS_H
 
@@ -10,8 +12,8 @@
 #include "domain/intents/queue_control.h"
 
 struct operation_queues {
-    int32_t queues; /* QUEUE_RESHARD: how many there are from now on */
-    int32_t queue;  /* control: which; below 0: all */
+    int32_t queues; /* QUEUE_RESHARD: the new number of queues */
+    int32_t queue;  /* control: which queue; below 0: all */
     int16_t kind;   /* control: enum intent_kind; 0: both */
     enum queue_action action;
     int64_t rate;
@@ -24,7 +26,7 @@ struct queue_view {
     enum work_state state;
     struct queue_control control;
     int64_t open_intents, oldest_age_us;
-    double per_second; /* intents applied, lately */
+    double per_second; /* intents applied per second in recent time */
 };
 
 struct outcome_queues {

@@ -15,15 +15,15 @@
 
 /* Stored in reports: a number never gets another meaning. */
 enum difference_class {
-    DIFFERENCE_UNKNOWN = 0,    /* not looked at yet */
-    DIFFERENCE_MISSING = 1,    /* the source asks for an entry that is not there */
-    DIFFERENCE_DANGLING = 2,   /* an entry is there that no source asks for */
-    DIFFERENCE_MISMATCHED = 3, /* the entry is there with other content */
-    DIFFERENCE_MANIFEST = 4,   /* the entries are right, but the manifest does not say so */
+    DIFFERENCE_UNKNOWN = 0,    /* not checked yet */
+    DIFFERENCE_MISSING = 1,    /* the source asks for an entry that does not exist */
+    DIFFERENCE_DANGLING = 2,   /* an entry exists that no source asks for */
+    DIFFERENCE_MISMATCHED = 3, /* the entry exists with other content */
+    DIFFERENCE_MANIFEST = 4,   /* the entries are right, but the manifest does not name them */
     DIFFERENCE_END,
 };
 
-/* Which source keys are looked at: those of [from, below). Both ends are absent: all of them. */
+/* Which source keys are verified: those of [from, below); without both ends, all. */
 struct source_range {
     bool has_from, has_below;
     struct entity_key from, below;
@@ -31,27 +31,30 @@ struct source_range {
 
 struct operation_verify {
     bool repairs;
-    bool dry_run; /* of a repair: nothing is changed */
-    bool is_fast; /* versions are compared, and contents only where these say nothing */
+    bool dry_run; /* of a repair: changes nothing */
+    bool is_fast; /* compare versions, and contents only if the versions differ */
     struct source_range range;
-    struct str values;       /* entries with these alone, in the form of verify_scope.h; empty: all */
-    struct entity_key *keys; /* these alone; the range is absent then */
+    /* only entries with these values, in the form of verify_scope.h; empty: all */
+    struct str values;
+    struct entity_key *keys; /* only these keys; the range is absent then */
     size_t key_count;
-    struct str report_id; /* of a repair: the differences of this report alone; empty: none */
+    struct str report_id; /* of a repair: only the differences of this report; empty: none */
 };
 
-/* What became of a difference. Stored: a number never gets another meaning. */
+/* The state of a difference. Stored: a number never gets another meaning. */
 enum difference_state {
-    DIFFERENCE_PENDING = 0,   /* it is to be looked at */
-    DIFFERENCE_FOUND = 1,     /* it is there; nothing was done about it */
-    DIFFERENCE_MENDED = 2,    /* it was mended, and is right when looked at again */
-    DIFFERENCE_REMAINS = 3,   /* it was mended, and is there again when looked at */
-    DIFFERENCE_GONE = 4,      /* it was no longer there when it came to be mended, or never was */
-    DIFFERENCE_IN_FLIGHT = 5, /* work for its source is open: nothing was done about it */
+    DIFFERENCE_PENDING = 0, /* it is to be checked */
+    DIFFERENCE_FOUND = 1,   /* it exists and was not repaired */
+    /* it was repaired, and the check after the repair has found no difference */
+    DIFFERENCE_MENDED = 2,
+    DIFFERENCE_REMAINS = 3, /* it was repaired, and the check after the repair has found it again */
+    /* before it could be repaired, a check has found no difference */
+    DIFFERENCE_GONE = 4,
+    DIFFERENCE_IN_FLIGHT = 5, /* its source has open work, so it was not repaired */
 };
 
 struct report_counts {
-    int64_t sources, entries; /* looked at */
+    int64_t sources, entries; /* verified */
     int64_t in_flight;        /* sources that were not judged */
     int64_t found[DIFFERENCE_END];
     int64_t mended, remaining;
@@ -61,7 +64,7 @@ struct report_view {
     struct str operation_id;
     struct str index; /* its name */
     bool repairs, dry_run, is_fast;
-    bool is_whole; /* no keys, no range, no values, no report were named */
+    bool is_whole; /* no keys, range, values or report were given */
     enum job_state state;
     int64_t started, ended; /* ticks; ended 0: not yet */
     struct report_counts counts;
@@ -72,17 +75,17 @@ struct report_difference {
     enum difference_class class;
     enum difference_state state;
     bool has_source;
-    struct entity_key source; /* has_source; an entry that names none has none */
+    struct entity_key source; /* has_source; an entry that names no source has none */
     struct entity_key entry;
-    int64_t source_version; /* 0: it does not live */
+    int64_t source_version; /* 0: the source is not live */
     int64_t found_version;  /* 0: there is no entry */
     uint64_t found_digest;  /* 0: there is no entry */
-    uint64_t wanted_digest; /* 0: no entry is wanted */
+    uint64_t wanted_digest; /* 0: the source asks for no entry */
 };
 
 struct outcome_report {
     struct report_view report;
-    struct report_difference *differences; /* a page */
+    struct report_difference *differences; /* one page */
     size_t count;
     bool more;
     struct str position;

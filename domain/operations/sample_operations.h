@@ -15,16 +15,19 @@
 struct index_advices;
 
 /*
- * Over which time a sketch counts: accesses to partitions, and over a week the shapes of queries. Stored: the numbers
- * never change.
+ * The time over which a sketch counts accesses to partitions and, for a week, query shapes. Stored:
+ * the numbers never change.
  */
 enum sample_span { SAMPLE_MINUTE = 1, SAMPLE_HOUR = 2, SAMPLE_WEEK = 3 };
 
-/* A sketch of one table, as it is stored: it replaces what its server stored of the same table, span and period. */
+/*
+ * A sketch of one table in its stored form. It replaces the sketch that its server has stored for
+ * the same table, span and period.
+ */
 struct sample_report {
-    int64_t table_id; /* of an index: that of its entries */
+    int64_t table_id; /* for an index: the id of the table of its entries */
     enum sample_span span;
-    int64_t period;  /* a number of the server's own */
+    int64_t period;  /* a number that the server chooses */
     int32_t seconds; /* since the period began */
     struct str content;
 };
@@ -36,16 +39,18 @@ struct operation_samples {
 
     /* Lists only. */
     enum sample_span span;
-    struct str account, table; /* of these; empty: all. A table only with its account */
+    struct str account, table; /* empty: all; a table only together with its account */
     int32_t limit;
 };
 
 struct outcome_samples {
     struct hot_partition *partitions;
     size_t count;
-    const struct index_advices *advices; /* OPERATION_INDEX_ADVISE alone: domain/indexes/index_advice.h */
-    int64_t queries, writes;             /* the same: of the table */
-    int64_t span_us;                     /* the time over which they were counted; 0: nothing was */
+    /* OPERATION_INDEX_ADVISE alone: domain/indexes/index_advice.h */
+    const struct index_advices *advices;
+    int64_t queries, writes; /* of the table, as advices */
+    /* the time over which these were counted; 0: nothing was counted */
+    int64_t span_us;
 };
 
 #endif

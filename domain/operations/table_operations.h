@@ -40,8 +40,8 @@ struct operation_tables {
     struct str after;            /* folded name; empty: from the start */
     const struct filter *filter; /* list: a filter over entities with one property, TableName */
     struct table_change change;  /* update; create: change_feed */
-    bool
-        names_only; /* get: the caller is shown nothing but the name, so a caller that may list tables may get it */
+    /* get: the caller sees nothing but the name, so a permission to list tables is enough */
+    bool names_only;
 };
 
 struct outcome_tables {

@@ -14,13 +14,16 @@
 
 struct operation_transaction {
     struct transaction transaction; /* submit: id and steps; get, wait, cancel: id */
-    size_t id_scope_bytes;          /* the end of the id that domain/access/scoped_id.h has added; 0: none */
-    int64_t
-        seen; /* wait: ends when the revision differs from this; below 0: only when the transaction has ended */
+    /* the end of the id that domain/access/scoped_id.h has added; 0: none */
+    size_t id_scope_bytes;
+    /*
+     * wait: ends when the revision differs from this one; below 0: when the transaction has ended
+     */
+    int64_t seen;
     int32_t limit; /* list */
     struct str after;
     enum transaction_state only; /* list: 0: any state */
-    bool by_key;                 /* list: those that name the key of this digest */
+    bool by_key;                 /* list: transactions whose steps name the key with this digest */
     int64_t key_digest;          /* see transaction_key_digest */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage_operations.h - what an account holds, against its quotas.
+ * usage_operations.h - the usage of an account, and its quotas.
  */
 #ifndef DOMAIN_OPERATIONS_USAGE_OPERATIONS_H
 #define DOMAIN_OPERATIONS_USAGE_OPERATIONS_H
@@ -15,7 +15,8 @@ struct outcome_usage {
     struct quota_usage tables, indexes; /* now */
     struct quota_usage entities, bytes; /* as of the last count */
     int64_t entries;                    /* of indexes, as of the last count */
-    int64_t counted;                    /* ticks: when the last count ended; 0: there was none */
+    /* ticks: when the last count ended; 0: no count has ended */
+    int64_t counted;
 };
 
 #endif

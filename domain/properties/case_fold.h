@@ -2,8 +2,8 @@
 /*
  * case_fold.h - text without case: Unicode's simple case folding, character by character.
  *
- * A character is replaced by one character, that of status C or S in the standard's CaseFolding.txt, or stays what it
- * is. So
+ * A character is replaced by one character, that of status C or S in the standard's
+ * CaseFolding.txt, or stays what it is. So
  *
  *   sharp s (U+00DF) and its capital (U+1E9E) are one, but neither is "ss": full folding, which would make texts
  *   longer, is not used
@@ -12,8 +12,8 @@
  *   Cherokee is folded to its capitals
  *   an accent stays, and nothing is composed or decomposed: U+00E9 is not e with U+0301
  *
- * A folded text is UTF-8, and may have other bytes, up to one and a half times as many. Folding it again changes
- * nothing.
+ * A folded text is UTF-8, and may have other bytes, up to one and a half times as many. Folding it
+ * again changes nothing.
  */
 #ifndef DOMAIN_PROPERTIES_CASE_FOLD_H
 #define DOMAIN_PROPERTIES_CASE_FOLD_H
@@ -24,8 +24,9 @@
 #include "base/buf.h"
 
 /*
- * The number of the table, which stands in declarations: entries are stored by it. 1 is that of Unicode 15.0.0; the
- * build refuses a file of the standard that gives another one (cmake/case_fold.cmake).
+ * The number of the table, which stands in declarations: entries are stored by it. 1 is that of
+ * Unicode 15.0.0; the build refuses a file of the standard that gives another one
+ * (cmake/case_fold.cmake).
  */
 enum { CASE_FOLD_TABLE = 1 };
 

@@ -14,12 +14,13 @@
 #include "base/str.h"
 
 /*
- * Read an ISO 8601 time: a date, then optionally T with hours and minutes, seconds, a fraction of any number of
- * digits (cut after the ninth), and Z or an offset like +02:00. Without a zone the time is in UTC.
+ * Read an ISO 8601 time: a date, then optionally T with hours and minutes, seconds, a fraction of
+ * any number of digits (cut after the ninth), and Z or an offset like +02:00. Without a zone the
+ * time is in UTC.
  *
- * false: the text is not a time, or the day does not exist. Otherwise the seconds since 1970 and the nanoseconds on
- * top, as in a google.protobuf.Timestamp, of any year from 0 to 9999; ticks_from_timestamp decides what may be
- * stored.
+ * false: the text is not a time, or the day does not exist. Otherwise the seconds since 1970 and
+ * the nanoseconds on top, as in a google.protobuf.Timestamp, of any year from 0 to 9999;
+ * ticks_from_timestamp decides what may be stored.
  */
 bool datetime_parse(struct str text, int64_t *seconds, int32_t *nanos);
 

@@ -2,9 +2,10 @@
 /*
  * key_part.c - text and numbers as parts of keys; the encodings stand in the header.
  *
- * Why the order holds. Take two texts of which one is smaller, and the first place where they differ: x in
- * one, y in the other, x < y, either being a character, x perhaps the end. Everything before it is written
- * alike but, perhaps, the character just before, whose form can depend on what follows it.
+ * Why the order holds. Take two texts of which one is smaller, and the first place where they
+ * differ: x in one, y in the other, x < y, either being a character, x perhaps the end. Everything
+ * before it is written alike but, perhaps, the character just before, whose form can depend on what
+ * follows it.
  *
  *   That character is a space. Before the end, a space or a control it is "  Z", before anything else a
  *   plain space followed by a byte above ' '. If x and y are on the same side the forms are equal; else x is
@@ -22,7 +23,8 @@
  * Why it can be read back. A plain space is never followed by a space, a plain lead never by '~', so two
  * spaces and "p~" always begin an escape of three bytes; and "  !" stands nowhere but at an end.
  *
- * A leading '!' is written "!!": texts that begin with '!' stay together, above the space and below '"'.
+ * A leading '!' is written "!!": texts that begin with '!' stay together, above the space and below
+ * '"'.
  */
 #include "domain/properties/key_part.h"
 
@@ -57,7 +59,10 @@ static bool is_lead(char c)
     return c == '"' || c == '.' || c == '>' || c == '[' || c == '~';
 }
 
-/* Bytes that are written unescaped, whatever follows them. 0xC2 begins U+0080..U+009F, among others. */
+/*
+ * Whether a byte is written unescaped whatever follows it. 0xC2 begins U+0080..U+009F, among
+ * others.
+ */
 static bool is_plain(uint8_t c)
 {
     switch (c) {
@@ -170,7 +175,7 @@ static bool read_escaped_space(char letter, struct buf *out)
     return true;
 }
 
-/* Reads a little more than text_encode writes: key_part_decode compares. */
+/* Accepts more texts than text_encode writes; key_part_decode then compares. */
 static bool text_decode(struct str text, struct buf *out)
 {
     if (text.len > 1 && text.data[0] == '!' && text.data[1] == '!')
@@ -239,7 +244,7 @@ static bool number_form_of(enum property_type type, struct number_form *out)
     }
 }
 
-/* Limit the form to the width of the part; false if the type has no width. */
+/* Limit the form to the width of the part. false: a width does not apply to the type. */
 static bool apply_width(const struct key_part *part, enum property_type type, struct number_form *form)
 {
     if (part->width == 0)
@@ -253,7 +258,8 @@ static bool apply_width(const struct key_part *part, enum property_type type, st
 }
 
 /*
- * How a whole number compares with the values that the part can hold; *form is set unless no value of the type fits.
+ * How a whole number compares with the values that the part can hold; *form is set unless no value
+ * of the type fits.
  */
 static enum key_part_fit number_fit(
     const struct key_part *part, const struct value *value, struct number_form *form)
@@ -381,7 +387,7 @@ struct value key_part_compared(const struct key_part *part, const struct value *
     return out;
 }
 
-/* number_encode says to which of the whole numbers a width applies. */
+/* number_encode decides for which whole numbers the width applies. */
 static bool options_apply(const struct key_part *part, enum property_type type)
 {
     struct number_form form;
@@ -476,7 +482,7 @@ static enum property_type type_of(struct str text)
     return PROPERTY_STRING;
 }
 
-/* Reads a little more than value_encode writes: key_part_decode compares. */
+/* Accepts more texts than value_encode writes; key_part_decode then compares. */
 static bool value_decode(const struct key_part *part, struct str text, struct arena *arena, struct value *out)
 {
     struct buf bytes;

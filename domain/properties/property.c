@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * property.c - the canonical list. It is walked on every read, filter, projection and merge, so nothing
- * here allocates but for a new list, and names are compared before values are looked at.
+ * property.c - the canonical list. It is walked on every read, filter, projection and merge, so
+ * nothing here allocates but for a new list, and names are compared before values are looked at.
  */
 #include "domain/properties/property.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * property.h - the properties of an entity in their one form: the bytes of a reply's field 15 records,
- * sorted by name (bytes), with shortest varints, no unknown fields and no nulls.
+ * property.h - the properties of an entity in their one form: the bytes of a reply's field 15
+ * records, sorted by name (bytes), with shortest varints, no unknown fields and no nulls.
  *
- * These bytes are what is stored, what a read copies into its reply and what projections, filters and
- * indexes walk. Equal content has equal bytes. protocol buffers: Entity.properties = 15,
+ * These bytes are what is stored, what a read copies into its reply and what projections, filters
+ * and indexes walk. Equal content has equal bytes. protocol buffers: Entity.properties = 15,
  * map<string, Value>, Value as in api/tavola/v1/entity.proto.
  *
  * Pure: no I/O, no clock.
@@ -62,8 +62,8 @@ struct property_list {
  *                      single values), INVALID_INPUT (malformed record, bad UTF-8, bad Guid)
  * STATUS_OUT_OF_RANGE  OUT_OF_RANGE_INPUT: a DateTime outside 1601..9999
  *
- * The message and the metadata `property` name the offender. The names PartitionKey, RowKey and Timestamp
- * are refused as PROPERTY_NAME_INVALID: they are fields of the entity.
+ * The message and the metadata `property` name the offender. The names PartitionKey, RowKey and
+ * Timestamp are refused as PROPERTY_NAME_INVALID: they are fields of the entity.
  */
 struct entity_key;
 MUST_USE enum status property_list_parse(const struct str *slices, size_t count, const struct entity_key *key,
@@ -76,8 +76,9 @@ MUST_USE enum status property_list_parse(const struct str *slices, size_t count,
 bool property_next(struct str *rest, struct property *out);
 
 /*
- * Go on in such a walk to the property with this name, over all that come before it. false: it is not there,
- * and the walk stands at what comes after it. So a walk for ascending names passes the list once.
+ * Go on in such a walk to the property with this name, over all that come before it. false: it is
+ * not there, and the walk stands at what comes after it. So a walk for ascending names passes the
+ * list once.
  */
 bool property_seek(struct str *rest, struct str name, struct property *out);
 
@@ -85,8 +86,8 @@ bool property_seek(struct str *rest, struct str name, struct property *out);
 bool property_find(struct property_list list, struct str name, struct property *out);
 
 /*
- * New values win, the rest of base is kept: MERGE. Both lists and the result are canonical. Where one list
- * is empty the result is the other one, borrowed.
+ * New values win, the rest of base is kept: MERGE. Both lists and the result are canonical. Where
+ * one list is empty the result is the other one, borrowed.
  */
 struct property_list property_list_merge(
     struct property_list base, struct property_list changes, struct arena *arena);
@@ -103,8 +104,8 @@ MUST_USE enum status property_list_check(
     struct property_list list, const struct entity_key *key, struct error *err);
 
 /*
- * Builds a canonical list; properties must be added in ascending order of their names (asserted), nulls are
- * left out. Begins with last_name empty.
+ * Builds a canonical list; properties must be added in ascending order of their names (asserted),
+ * nulls are left out. Begins with last_name empty.
  */
 struct property_builder {
     struct buf *out;

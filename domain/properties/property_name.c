@@ -66,7 +66,10 @@ static bool may_stand(uint32_t character, bool first)
            character == '_';
 }
 
-/* A fast check that accepts nearly all names: short, and only characters below U+0080 that may_stand allows. */
+/*
+ * A fast check that accepts nearly all names: short, and only characters below U+0080 that
+ * may_stand allows.
+ */
 static bool is_plain(struct str name)
 {
     bool plain = name.len > 0 && name.len <= LIMIT_PROPERTY_NAME_UNITS;

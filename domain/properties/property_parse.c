@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * property_parse.c - from what a caller sent to the canonical list.
+ * property_parse.c - makes the canonical list from what a caller sent.
  *
- * The order of the checks is the order in which callers are told: what cannot be read, duplicates, names,
- * the number of properties, the size of the entity, the size of each value. Every pass is linear but for
- * one sort, and the records are written once, into exactly the bytes they need.
+ * The order of the checks decides which error a caller gets: records that cannot be read,
+ * duplicates, names, the number of properties, the size of the entity, the size of each value.
+ * Every pass is linear except for one sort, and the records are written once, into exactly the
+ * bytes they need.
  */
 #include "domain/properties/property.h"
 
@@ -18,8 +19,8 @@
 #include "domain/reason.h"
 
 /*
- * A bound on entries before any sorting: nulls and duplicates count here, so that a request cannot cause the sorting
- * of a million names.
+ * A bound on entries before any sorting: nulls and duplicates count here, so that a request cannot
+ * cause the sorting of a million names.
  */
 enum { MAX_RECORDS = 10000 };
 

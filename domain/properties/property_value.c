@@ -417,7 +417,9 @@ static char *put_double(char *out, double number)
     return out;
 }
 
-/* A kind that is set is written even if its value is zero, because a value without a kind is null. */
+/*
+ * A kind that is set is written even if its value is zero, because a value without a kind is null.
+ */
 static char *value_put(char *out, const struct value *value)
 {
     switch (value->type) {

@@ -9,8 +9,8 @@
 #include "domain/properties/property.h"
 
 /*
- * A value that is being read from what a caller sent. The message may come in several pieces, and within
- * a piece the last kind set wins, so nothing is judged before the end. Begins zeroed.
+ * A value that is being read from what a caller sent. The message may come in several pieces, and
+ * within a piece the last kind set wins, so nothing is judged before the end. Begins zeroed.
  */
 struct value_draft {
     struct value value;
@@ -34,7 +34,10 @@ MUST_USE enum status property_value_finish(
 /* Read a canonical Value message; false: the bytes are not one. */
 bool property_value_read_canonical(struct str message, struct value *out);
 
-/* Read a field of bytes with this one-byte tag from the front; false: the next field is another one. */
+/*
+ * Read a field of bytes with this one-byte tag from the front; false: the next field is another
+ * one.
+ */
 bool property_value_take_field(struct str *input, char tag, struct str *out);
 
 /* The bytes of a whole record, and where it ends after it was written. */

@@ -39,7 +39,7 @@ static int by_accesses(const void *a, const void *b)
     return difference > 0 ? 1 : difference < 0 ? -1 : 0;
 }
 
-/* The order of the partitions is a row of its own only where it says something. */
+/* The order of the partitions becomes a row of its own only if it shows a pattern. */
 static size_t add_table(const struct hot_table *table, struct arena *arena, struct hot_partition *out)
 {
     struct hot_subject order = { &table->sketch, NULL, table->is_index };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hot_pattern.c - see the header. The rules stand in one table, the most specific first: log data is also an append,
- * and a time bucket also has few values.
+ * hot_pattern.c - see the header. The rules are in one table, the most specific first: log data is
+ * also an append, and a time bucket also has few values.
  */
 #include "domain/sampling/hot_pattern.h"
 
@@ -9,10 +9,10 @@
 #include "domain/sampling/time_key.h"
 
 enum {
-    MIN_SAMPLES = 50,       /* fewer say nothing */
-    HOT_SHARE_PERCENT = 10, /* of the table's accesses: less is not hot */
-    ORDERED_PERCENT = 80,   /* of the steps go in one direction: of random keys half do */
-    MAX_FEW_PARTITIONS = 8, /* that many values are few */
+    MIN_SAMPLES = 50,       /* with fewer samples no pattern is recognised */
+    HOT_SHARE_PERCENT = 10, /* of the table's accesses: a partition with less is not hot */
+    ORDERED_PERCENT = 80,   /* of the steps have one direction; of random keys, half do */
+    MAX_FEW_PARTITIONS = 8, /* up to this many values are few */
     LOG_WRITES_PER_READ = 10,
 };
 
@@ -52,7 +52,7 @@ static bool falls(const struct hot_subject *subject)
 
 /* ---- one function per pattern ---- */
 
-/* A majority of two thirds has a third of the votes. */
+/* The entity has won the vote by a third of the accesses, so it has at least two thirds of them. */
 static bool is_single_key(const struct hot_subject *subject)
 {
     const struct key_counter *counter = subject->counter;
@@ -60,7 +60,7 @@ static bool is_single_key(const struct hot_subject *subject)
     return counter && counter->top_votes * 3 >= accesses(counter);
 }
 
-/* No other partition that says a time lies behind this one. */
+/* Whether no other partition key with a time is later than this one. */
 static bool is_newest(const struct hot_subject *subject)
 {
     struct str own = sampled_text_str(&subject->counter->partition);
@@ -139,7 +139,7 @@ enum hot_pattern hot_pattern_of(const struct hot_subject *subject)
 
 static const struct words {
     const char *name, *remedy, *index_remedy;
-    const char *before, *behind; /* the key, in the example */
+    const char *before, *behind; /* the key around the placeholder, in the example */
 } words[] = {
     [HOT_NONE] = { "NONE", "", "", "", "" },
     [HOT_APPEND] = { "APPEND",

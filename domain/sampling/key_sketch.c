@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_sketch.c - see the header. The order of counters is by reads + writes + error, the most that the partition may
- * have had.
+ * key_sketch.c - see the header. Counters are compared by reads + writes + error, the maximum that
+ * the partition may have had.
  */
 #include "domain/sampling/key_sketch.h"
 
@@ -44,7 +44,7 @@ bool sampled_text_equal(const struct sampled_text *a, const struct sampled_text 
            str_equal(sampled_text_str(a), sampled_text_str(b));
 }
 
-/* Below 0, 0, above 0. Keys that differ behind what is kept of them count as equal. */
+/* Below 0, 0, above 0. Keys that differ only in the part that is not kept count as equal. */
 static int compare(const struct sampled_text *a, const struct sampled_text *b)
 {
     return str_compare(sampled_text_str(a), sampled_text_str(b));
@@ -67,7 +67,7 @@ static struct key_counter *find_smallest(struct key_sketch *sketch)
     return smallest;
 }
 
-/* The counter of a partition; perhaps one that another partition had. */
+/* The counter of a partition, which may be taken from another partition. */
 static struct key_counter *counter_of(struct key_sketch *sketch, const struct sampled_text *partition)
 {
     struct key_counter *counter;
@@ -87,7 +87,10 @@ static struct key_counter *counter_of(struct key_sketch *sketch, const struct sa
     return counter;
 }
 
-/* Boyer and Moore's vote: a row key that has more than half of the weight wins, whatever the order. */
+/*
+ * Boyer and Moore's vote: a row key with more than half of the weight wins, in whatever order the
+ * accesses come.
+ */
 static void vote(struct key_counter *counter, const struct sampled_text *row, int64_t weight)
 {
     if (counter->top_votes > 0 && sampled_text_equal(&counter->top_row, row)) {

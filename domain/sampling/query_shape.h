@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_shape.h - what a query asks for without its values: the set of its properties, and how each is compared.
+ * query_shape.h - what a query asks for, without its values: its properties, and how each is
+ * compared.
  *
- * As text, a token per property: "=State <Age ?Note". `=`: every match has one given value; `<`: every match lies in a
- * range, or begins with a text; `?`: anything else, by which no index finds. PartitionKey, RowKey and Timestamp count
- * as properties. Tokens are sorted, and each is there once.
- *
- * Pure.
+ * As text, a shape has a token for each property: "=State <Age ?Note". `=`: all matches have one
+ * value; `<`: all matches are in a range, or begin with a text; `?`: anything else, by which an
+ * index cannot find entities. PartitionKey, RowKey and Timestamp count as properties. Tokens are
+ * sorted, and each occurs once. Pure.
  */
 #ifndef DOMAIN_SAMPLING_QUERY_SHAPE_H
 #define DOMAIN_SAMPLING_QUERY_SHAPE_H
@@ -28,10 +28,16 @@ struct shape_token {
     struct str name; /* of the property */
 };
 
-/* In the arena. Empty: no filter, or one whose shape has more than MAX_SHAPE_BYTES. */
+/*
+ * The shape of a filter, in the arena. Empty if there is no filter, or if the shape has more than
+ * MAX_SHAPE_BYTES.
+ */
 struct str query_shape_of(const struct filter *filter, struct arena *arena);
 
-/* The tokens of such a text, which they borrow; false: it is none. In the arena. */
+/*
+ * Split a shape into its tokens, which borrow from the text. false: the text is not a shape. In the
+ * arena.
+ */
 bool query_shape_read(struct str text, struct arena *arena, struct shape_token **out, size_t *count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample_form.c - see the header. Keys are stored as far as they are kept, with hash and length of the whole key beside
- * them.
+ * sample_form.c - see the header. The kept part of each key is stored, together with hash and
+ * length of the whole key.
  */
 #include "domain/sampling/sample_form.h"
 

@@ -30,7 +30,7 @@ static struct shape_counter *find_smallest(struct shape_sketch *sketch)
     return smallest;
 }
 
-/* The counter of a shape; perhaps one that another shape had. */
+/* The counter of a shape, which may be taken from another shape. */
 static struct shape_counter *counter_of(struct shape_sketch *sketch, struct str shape)
 {
     struct shape_counter *counter;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_sketch.h - the queries of a table by shape, in bounded memory: how often each came, and what it read.
+ * shape_sketch.h - counts the queries of a table by shape, in bounded memory: how often each shape
+ * came, and how many rows it read.
  *
- * A space-saving sketch over the rows examined: when all counters are taken, the shape that has examined least gives
- * way. Beside it stand how often each index of the table was read, and how often the table was written.
- *
- * Pure.
+ * It is a space-saving sketch over the examined rows: if all counters are taken, the shape with the
+ * fewest examined rows loses its counter. It also counts the reads of each index of the table, and
+ * the writes to the table. Pure.
  */
 #ifndef DOMAIN_SAMPLING_SHAPE_SKETCH_H
 #define DOMAIN_SAMPLING_SHAPE_SKETCH_H
@@ -21,9 +21,9 @@ enum { SKETCH_SHAPES = 24, SKETCH_INDEXES = LIMIT_INDEXES_PER_TABLE };
 struct shape_counter {
     char text[MAX_SHAPE_BYTES];
     size_t length;
-    int64_t queries;            /* pages, strictly */
+    int64_t queries;            /* pages */
     int64_t examined, returned; /* rows */
-    int64_t error;              /* rows that may be missing in `examined` */
+    int64_t error;              /* number of rows that may be missing in `examined` */
 };
 
 struct index_reads {
@@ -40,16 +40,19 @@ struct shape_sketch {
     size_t index_count;
 };
 
-/* A page of a query of this shape; an empty shape counts in `queries` alone. */
+/* Count a page of a query with this shape; an empty shape counts in `queries` only. */
 void shape_sketch_note(struct shape_sketch *sketch, struct str shape, int64_t examined, int64_t returned);
-/* A read of an index; of more than SKETCH_INDEXES the least read gives way. */
+/*
+ * Count reads of an index. If there are more than SKETCH_INDEXES, the index with the fewest reads
+ * is replaced.
+ */
 void shape_sketch_note_index(struct shape_sketch *sketch, int64_t index_id, int64_t reads);
 void shape_sketch_merge(struct shape_sketch *sketch, const struct shape_sketch *other);
 
 struct str shape_sketch_text(const struct shape_counter *counter); /* borrowed */
 int64_t shape_sketch_reads_of(const struct shape_sketch *sketch, int64_t index_id);
 
-/* The stored form, in the arena; and back: false, the bytes are of no such sketch. */
+/* Encode the sketch, in the arena, and decode it; false: the bytes are not such a sketch. */
 struct str shape_sketch_write(const struct shape_sketch *sketch, struct arena *arena);
 bool shape_sketch_read(struct str bytes, struct arena *arena, struct shape_sketch *out);
 

@@ -44,7 +44,10 @@ static bool is_day(const char *at)
     return two_digits(at) >= 1 && two_digits(at) <= 31;
 }
 
-/* yyyymmdd, or yyyy-mm, at the start of the text, where a run of `digits` digits begins. */
+/*
+ * Whether a date, as yyyymmdd or yyyy-mm, begins the text, whose first `digits` characters are
+ * digits.
+ */
 static bool begins_with_date(struct str text, size_t digits)
 {
     if (digits >= DATE_BYTES)
@@ -53,7 +56,10 @@ static bool begins_with_date(struct str text, size_t digits)
            is_digit(text.data[6]) && is_year(text.data) && is_month(text.data + 5);
 }
 
-/* Seconds, milliseconds, microseconds, and ticks since the year 1 or down from the last one. */
+/*
+ * Whether a time has this many digits in seconds, milliseconds, microseconds, or ticks since the
+ * year 1 or counted down from the last one.
+ */
 static bool is_count_of_time(size_t digits)
 {
     return digits == 10 || digits == 13 || digits == 16 || digits == 18 || digits == 19;

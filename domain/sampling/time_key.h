@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * time_key.h - whether a key says a time, as keys of logs and of time buckets do.
- *
- * Pure.
+ * time_key.h - whether a key contains a time, as keys of logs and of time buckets do. Pure.
  */
 #ifndef DOMAIN_SAMPLING_TIME_KEY_H
 #define DOMAIN_SAMPLING_TIME_KEY_H
@@ -12,9 +10,9 @@
 #include "base/str.h"
 
 /*
- * A date of the years 1900 to 2199 anywhere in the key (2026-11-22, 2026-11, 20261122), or only digits, as many as
- * seconds (10), milliseconds (13), microseconds (16) or ticks (18, 19) of our time have. A guess: any number may look
- * like that.
+ * Whether the key contains a date of the years 1900 to 2199 (2026-11-22, 2026-11, 20261122), or has
+ * only digits, as many as the present time in seconds (10), milliseconds (13), microseconds (16) or
+ * ticks (18, 19). A guess: any number may have this form.
  */
 bool time_key_looks_like(struct str key);
 

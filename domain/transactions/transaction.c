@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transaction.c - stored bytes of steps and timelines, and the checks of what a caller submits.
+ * transaction.c - the stored bytes of steps and timelines, and the checks of what a caller submits.
  *
- * Steps and timelines are stored behind one version byte, each as a list of messages (base/wire_form.h). The fields
- * that are optional were added later or are rare: steps without them have the bytes that they always had.
+ * Steps and timelines are stored behind one version byte, each as a list of messages
+ * (base/wire_form.h). Optional fields were added later or are rare; steps without them have the
+ * same bytes as in earlier versions.
  */
 #include "domain/transactions/transaction.h"
 
@@ -60,7 +61,7 @@ static const struct wire_form_field attempt_fields[] = {
 };
 static const struct wire_form attempt_form = WIRE_FORM(attempt_fields, struct attempt);
 
-/* Both forms, as a whole, are one list. */
+/* A list of steps or of attempts. */
 struct list {
     const void *items;
     size_t count;
@@ -128,7 +129,10 @@ bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct a
 
 /* ---- equal steps ---- */
 
-/* The bytes of the steps without the parts in which a repeat may differ: the case of table names, and table ids. */
+/*
+ * The bytes of the steps without the parts in which a repeat may differ: the case of table names,
+ * and table ids.
+ */
 static struct str encode_meaning(const struct step *steps, size_t count, struct arena *arena)
 {
     struct step *plain = ARENA_ARRAY(arena, struct step, count);
@@ -189,7 +193,7 @@ void transaction_note_attempt(
     transaction->attempt_count = kept;
 }
 
-/* ---- what is touched ---- */
+/* ---- the keys that steps name ---- */
 
 int64_t transaction_key_digest(
     struct str owner, struct str account, struct str table, const struct entity_key *key)

@@ -41,19 +41,20 @@ struct step {
     enum step_kind kind;
     struct str table; /* of the entity, for a move of its source */
     struct entity_key key;
-    struct property_list properties; /* the two upserts */
-    struct str to_table;             /* moves */
+    struct property_list properties; /* of the two upserts */
+    struct str to_table;             /* of moves */
     struct entity_key to_key;
     struct condition condition; /* on the entity, for a move on its source */
-    int64_t expires;            /* ticks, 0: never; the two upserts */
-    struct str account;         /* of the entity, for a move of its source; empty: the transaction's */
-    struct str to_account;      /* moves */
+    int64_t expires;            /* ticks, 0: never; of the two upserts */
+    /* of the entity, for a move of its source; empty: the transaction's */
+    struct str account;
+    struct str to_account; /* of moves */
     /*
      * the table of that name when the transaction was submitted; 0: stored by a version that did
      * not record it
      */
     int64_t table_id;
-    int64_t to_table_id; /* moves */
+    int64_t to_table_id; /* of moves */
 };
 
 /* One attempt of one step, as the timeline shows it. */
@@ -66,7 +67,8 @@ struct attempt {
     enum status status;
     struct str reason; /* e.g. SOURCE_ABSENT, UPDATE_CONDITION_NOT_SATISFIED; may be empty */
     struct str message;
-    struct str left_open; /* the intents that the step has made, as bytes: consistency.h; empty: none */
+    /* the intents that the step has made, as bytes: consistency.h; empty: none */
+    struct str left_open;
 };
 
 struct transaction {
@@ -83,15 +85,15 @@ struct transaction {
 };
 
 /*
- * Whether two lists of steps are equal. Table names are compared without case, and table ids are ignored, so a repeat
- * is recognised even if the tables have been replaced.
+ * Whether two lists of steps are equal. Table names are compared without case, and table ids are
+ * ignored, so a repeat is recognised even if the tables have been replaced.
  */
 bool transaction_same_steps(
     const struct step *a, size_t a_count, const struct step *b, size_t b_count, struct arena *arena);
 
 /*
- * The stored forms of steps and timeline; equal steps have equal bytes. Decoded texts borrow the bytes; false: the
- * bytes are not of this form.
+ * The stored forms of steps and timeline; equal steps have equal bytes. Decoded texts borrow the
+ * bytes; false: the bytes are not of this form.
  */
 struct str transaction_encode_steps(const struct step *steps, size_t count, struct arena *arena);
 bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step **out, size_t *count);
@@ -99,17 +101,17 @@ struct str transaction_encode_timeline(const struct attempt *attempts, size_t co
 bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct attempt **out, size_t *count);
 
 /*
- * Add an attempt, with the next number of its step, to the timeline. Beyond LIMIT_TRANSACTION_ATTEMPTS the oldest
- * failed attempt is dropped, so the history of a step that is redriven repeatedly stays bounded.
+ * Add an attempt, with the next number of its step, to the timeline. Beyond
+ * LIMIT_TRANSACTION_ATTEMPTS the oldest failed attempt is dropped, so the history of a step that is
+ * redriven repeatedly stays bounded.
  */
 void transaction_note_attempt(
     struct transaction *transaction, const struct attempt *attempt, struct arena *arena);
 
 /*
  * transaction_touched: the digests of all keys that the steps name, ascending, without duplicates.
- * transaction_key_digest: the digest of one key; an empty account means the owner's. Accounts and tables are
- * identified by name.
- * Different keys can have equal digests.
+ * transaction_key_digest: the digest of one key; an empty account means the owner's. Accounts and
+ * tables are identified by name. Different keys can have equal digests.
  */
 size_t transaction_touched(const struct transaction *transaction, struct arena *arena, int64_t **out);
 int64_t transaction_key_digest(
@@ -119,8 +121,8 @@ int64_t transaction_key_digest(
 MUST_USE enum status transaction_check(const struct transaction *transaction, struct error *err);
 
 /*
- * A UUIDv7 contains the time at which it was made. One that is older than retention_s at `now` (ticks) is refused:
- * TRANSACTION_ID_EXPIRED. Other ids contain no time and are accepted.
+ * A UUIDv7 contains the time at which it was made. One that is older than retention_s at `now`
+ * (ticks) is refused: TRANSACTION_ID_EXPIRED. Other ids contain no time and are accepted.
  */
 MUST_USE enum status transaction_id_check_age(
     struct str id, int64_t now, int64_t retention_s, struct error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_record.c - the stored answer is one version byte and a message (base/wire_form.h): either a result for each
- * write, or a refusal with its metadata and the entity that its condition was compared with.
+ * request_record.c - the stored answer is one version byte and a message (base/wire_form.h): either
+ * a result for each write, or a refusal with its metadata and the entity that its condition was
+ * compared with.
  */
 #include "domain/writes/request_record.h"
 
@@ -34,7 +35,8 @@ enum write_field {
     FIELD_ETAG_VERSION,
     FIELD_CONDITION_TEXT,
     FIELD_EXPIRES,
-    FIELD_ETAG_KEY, /* optional: requests without it keep the digest that earlier versions computed */
+    /* optional: requests without it keep the digest that earlier versions computed */
+    FIELD_ETAG_KEY,
 };
 
 static void add_write(struct buf *out, struct buf *scratch, const struct write *write)
@@ -170,7 +172,7 @@ struct str request_record_response(const struct operation *operation, struct are
 
 /* ---- the answer to a repeat ---- */
 
-/* false: no version has had a reason of this name. */
+/* false: no version has had a reason with this name. */
 static bool set_refusal(const struct response *response, struct arena *arena, struct error *err)
 {
     const struct reason_info *info = reason_find(arena_copy(arena, response->reason).data);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_record.h - request records: a digest of a write with a request_id, and its answer, which commit together
- * with its effect. A repeat of the write is answered from the record.
+ * request_record.h - request records: a digest of a write with a request_id, and its answer, which
+ * commit together with its effect. A repeat of the write is answered from the record.
  *
- * Recorded is each outcome that depends on the stored entities: a result, or a condition that failed, because the
- * same request could have another outcome later. Not recorded are invalid input, missing tables and overload, because
- * nothing was decided.
+ * Every outcome that depends on the stored entities is recorded (a result, or a condition that
+ * failed), because the same request could have another outcome later. Invalid input, missing tables
+ * and overload are not recorded, because nothing was decided.
  *
  * Pure: no I/O, no clock.
  */
@@ -24,17 +24,18 @@ struct request_record {
 };
 
 /*
- * SHA-256 of the content of an OPERATION_WRITE: equal for equal requests to the same table. A later table with the
- * same name is another table.
+ * SHA-256 of the content of an OPERATION_WRITE: equal for equal requests to the same table. A later
+ * table with the same name is another table.
  */
 struct str request_record_digest(const struct operation *operation, int64_t table_id, struct arena *arena);
 
-/* The stored answer with the outcome of an atomic write. */
+/* The stored answer that contains the outcome of an atomic write. */
 struct str request_record_response(const struct operation *operation, struct arena *arena);
 
 /*
- * Give an atomic write with this digest the outcome that is recorded under its id: the recorded one, marked as
- * `replayed` in the outcome or the error's metadata, or REQUEST_ID_REUSED when the record is of another request.
+ * Give an atomic write with this digest the outcome that is recorded under its id, marked as
+ * `replayed` in the outcome or in the error's metadata. If the record is of another request, the
+ * outcome is REQUEST_ID_REUSED.
  */
 void request_record_replay(
     const struct request_record *record, struct str digest, struct operation *operation);

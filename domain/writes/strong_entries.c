@@ -32,7 +32,10 @@ bool strong_entries_have_states(const struct table *table)
     return false;
 }
 
-/* The most entries of a kind that these rows can have: one for each strong index, and those that manifests name. */
+/*
+ * The maximum number of entries that these rows can have: one for each strong index, and those that
+ * manifests name.
+ */
 static size_t count_entries(const struct plan_row *rows, size_t count)
 {
     size_t entries = 0;
@@ -132,7 +135,10 @@ static void plan_state(const struct plan_row *row, struct arena *arena)
     state->is_removed = is_empty && (state->is_held || state->is_made);
 }
 
-/* Guard G40: by what the manifest names, not by what the stored state asks for. */
+/*
+ * Guard G40: the entries that the manifest names are deleted, not those that the stored state asks
+ * for.
+ */
 static void add_named(const struct plan_row *row, struct arena *arena, struct strong_entries *out)
 {
     const struct reconcile_case facts = { .table = row->table,

@@ -54,7 +54,10 @@ void unique_owners_note(struct unique_owners *owners, const struct index *index,
     owners->slots[owners->count++] = (struct unique_slot){ .index = index, .value = *value, .offered = *key };
 }
 
-/* Of equal values the first in the order of keys is kept, so that what is offered does not depend on the sort. */
+/*
+ * Of two offers with equal values, the one with the smaller key is kept, so that the result does
+ * not depend on the sort.
+ */
 static int compare_offers(const void *a, const void *b)
 {
     const struct unique_slot *x = a, *y = b;
@@ -169,7 +172,7 @@ static void release_value(struct unique_owners *owners, const struct index *inde
         change(owners, slot, NULL);
 }
 
-/* The caller may know the owner's key if it may read it. */
+/* The error may contain the owner's key if the caller may read the owner. */
 static bool may_read(const struct operation *operation, const struct entity_key *key)
 {
     return operation->in.write.may_read && (!operation->within || key_range_contains(operation->within, key));
@@ -191,7 +194,7 @@ static enum status refuse_violation(
     return err->status;
 }
 
-/* Whether the entity was there, and goes on with a value that it had: it may do so without owning it. */
+/* Whether the entity existed and keeps its value; it may do so without owning the value. */
 static bool keeps_value(const struct unique_step *step, size_t i, const struct step_values *values)
 {
     const struct row_state *before = &step->before[i];
@@ -226,7 +229,7 @@ static bool is_written(const struct unique_step *step, size_t i)
     return step->rows[i]->now.version != step->before[i].version;
 }
 
-/* Every value that the step takes away, or all that it touches while collecting. */
+/* Release every value that the step takes away; while collecting, every value that it touches. */
 static void release_all(struct unique_owners *owners, const struct unique_step *step)
 {
     for (size_t i = 0; i < step->count; i++) {
@@ -289,7 +292,7 @@ bool unique_owners_claim(struct unique_owners *owners, const struct index *index
     return true;
 }
 
-/* ---- standing ---- */
+/* ---- before and after the plan ---- */
 
 struct unique_standing unique_owners_standing(
     const struct index *index, const struct plan_row *row, struct arena *arena)

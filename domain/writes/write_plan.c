@@ -17,9 +17,9 @@
 static const struct write_rule {
     bool must_exist;
     bool must_be_absent;
-    bool
-        absent_is_done; /* if the entity is absent, the write succeeds without effect, unless it has a precondition */
-    bool only_due; /* only an expired entity is deleted; any other is left, which is a success */
+    /* if the entity is absent, the write succeeds without effect, unless it has a precondition */
+    bool absent_is_done;
+    bool only_due; /* deletes an expired entity only; leaving any other is a success */
     bool merges;
     bool deletes;
 } rules[] = {
@@ -33,7 +33,7 @@ static const struct write_rule {
     [WRITE_EXPIRE] = { .absent_is_done = true, .only_due = true, .deletes = true },
 };
 
-/* Name the entity; the error's status is returned. */
+/* Add the entity's key to the error, whose status is returned. */
 static enum status add_key(const struct write *write, struct error *err)
 {
     error_add_meta(err, "partition_key", write->key.partition);
@@ -163,7 +163,9 @@ static void name_operation(struct error *err, size_t index)
     *err = named;
 }
 
-/* Add the stored entity to the outcome of a condition that failed, if the entity is small enough. */
+/*
+ * Add the stored entity to the outcome of a condition that failed, if the entity is small enough.
+ */
 static const struct entity *current_entity(const struct plan_row *row, const struct row_state *current,
     const struct write *write, struct arena *arena)
 {
@@ -181,7 +183,10 @@ static const struct entity *current_entity(const struct plan_row *row, const str
     return entity;
 }
 
-/* An index that refuses entities that cannot have their entry says which property is to blame, never its value. */
+/*
+ * If an index refuses entities that cannot have their entry, the error names the property that
+ * causes it, never its value.
+ */
 static enum status check_entries(
     const struct plan_row *row, const struct row_state *next, struct arena *arena, struct error *err)
 {
@@ -202,7 +207,8 @@ static enum status check_entries(
 }
 
 /*
- * An entity that an earlier write of the batch has left may have expired already: for the next write it does not exist.
+ * An entity that an earlier write of the batch has left may have expired already: for the next
+ * write it does not exist.
  */
 static enum status plan_next(const struct row_state *before, const struct write *write, struct plan_row *row,
     const struct write_context *context, struct write_result *result, struct error *err)
@@ -224,7 +230,10 @@ static enum status plan_next(const struct row_state *before, const struct write 
     return status;
 }
 
-/* Refuse an operation because its write i is refused: the writes that were planned before it are undone. */
+/*
+ * Refuse an operation because its write i is refused: the writes that were planned before it are
+ * undone.
+ */
 static void refuse_atomic(struct operation *operation, struct plan_row *const *rows,
     const struct row_state *before, size_t i, struct error *err)
 {
@@ -337,7 +346,7 @@ enum feed_change_kind write_plan_change(const struct plan_row *row)
     return kinds[row->stored.live][row->now.live];
 }
 
-/* An entity that does not own its value is as one that cannot have its entry. */
+/* An entity that does not own its value counts as one that cannot have its entry. */
 static bool changes_owner(const struct index *index, const struct plan_row *row, struct arena *arena)
 {
     const struct unique_standing standing = unique_owners_standing(index, row, arena);
@@ -357,7 +366,10 @@ static bool changes_entries(const struct plan_row *row, struct arena *arena)
     return false;
 }
 
-/* Every operation of a batch asks, and at last the batch: most rows are written once. */
+/*
+ * Asked by every operation of a batch, and at the end by the batch; the result is kept, since most
+ * rows are written once.
+ */
 bool write_plan_needs_intent(struct plan_row *row, struct arena *arena)
 {
     if (row->now.version == row->stored.version)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write_plan.h - deciding writes: (current rows, operations) -> (outcomes, rows to write, intents).
+ * write_plan.h - decides writes: (current rows, operations) -> (outcomes, rows to write, intents).
  *
- * The one place where it is decided what a write does. Pure: the rows were read under their locks by the
- * caller, the clock and the floor are arguments. Operations are planned in arrival order over one set
- * of rows, each all or nothing: an operation whose condition fails contributes nothing, and its
- * neighbours go on.
+ * This is the only place where the effect of a write is decided. Pure: the caller has read the rows
+ * under their locks, and passes the clock and the floor as arguments. Operations are planned in
+ * order of arrival over one set of rows. Each takes effect as a whole or not at all: if the
+ * condition of an operation fails, the operation has no effect, and the others continue.
  *
- *   version = max(stored version, floor) + 1        never repeats for a key, always grows
- *   ts      = max(stored ts + 1, clock)
+ *     version = max(stored version, floor) + 1        never repeats for a key, always grows
+ *     ts      = max(stored ts + 1, clock)
  */
 #ifndef DOMAIN_WRITES_WRITE_PLAN_H
 #define DOMAIN_WRITES_WRITE_PLAN_H
@@ -23,7 +23,7 @@
 #include "domain/feed/feed_change.h"
 #include "domain/operations/operation.h"
 
-/* The state that a plan sees: of an expired entity only the version. */
+/* The state that a plan sees: an expired entity has only its version. */
 struct row_state write_plan_visible(const struct row_state *stored, bool due);
 
 struct unique_owners;
@@ -34,21 +34,27 @@ struct plan_row {
     const struct table *table;
     int16_t bucket;
     struct entity_key key;
-    bool reads_properties; /* the plan looks at the stored properties: a merge, or the table has indexes */
-    struct row_state
-        stored; /* as read under the lock; live also when it is due: entries still stand for it */
-    struct row_state offered; /* what was offered in case the key is absent */
+    /* the plan needs the stored properties, for a merge or because the table has indexes */
+    bool reads_properties;
+    /* as read under the lock; live also if it has expired, since its entries still exist */
+    struct row_state stored;
+    struct row_state offered; /* inserted if the key is absent */
     bool created;             /* the key was absent and the offered row was inserted */
     struct row_state now;     /* after the operations planned so far */
-    int64_t judged;           /* the version of `now` that needs_intent is about; 0: of none */
+    /* the version of `now` for which needs_intent was computed; 0: none */
+    int64_t judged;
     bool needs_intent;
-    struct unique_owners *owners;      /* of the batch, if the table has a unique index; else NULL */
+    /* of the batch, if the table has a unique index; otherwise NULL */
+    struct unique_owners *owners;
     const struct trace_context *trace; /* of a write on the row; NULL: none is traced */
-    struct strong_state *
-        state; /* of the key, if an index with manifests comes with its writes; else NULL: strong_entries.h */
+    /*
+     * of the key, if an index with manifests is written with its writes; otherwise NULL:
+     * strong_entries.h
+     */
+    struct strong_state *state;
 };
 
-/* What must happen to a row after planning. */
+/* The statement that a row needs after planning. */
 enum row_action { ROW_KEEP, ROW_UPDATE, ROW_REMOVE };
 
 struct write_clock {
@@ -61,7 +67,7 @@ struct write_clock {
     int64_t due;
 };
 
-/* What a write is planned with, beside the state of its row. */
+/* What a write is planned with besides the state of its row. */
 struct write_context {
     int64_t table_id;
     struct write_clock clock;
@@ -86,8 +92,8 @@ struct row_state write_plan_offer(
     const struct write *first, int64_t table_id, struct write_clock clock, struct arena *arena);
 
 /*
- * Plan one operation: rows[i] is the row of writes[i]. Fills the operation's outcome (status, error,
- * out.write) and moves the rows' `now`.
+ * Plan one operation: rows[i] is the row of writes[i]. Fills the operation's outcome (status,
+ * error, out.write) and updates the rows' `now`.
  */
 void write_plan_operation(
     struct operation *operation, struct plan_row *const *rows, struct write_clock clock);
@@ -95,12 +101,15 @@ void write_plan_operation(
 /* The statement that the transaction must run for this row. */
 enum row_action write_plan_action(const struct plan_row *row);
 
-/* Whether any entry of any index of the table changes by the planned state, so that an intent must follow. */
+/*
+ * Whether the planned state changes any entry of an index whose entries follow their writes, so
+ * that an intent is needed.
+ */
 bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
 
 /*
- * What the change feed tells of this row. An entity that was due is there until it is deleted: between an insert
- * and the next one there is always a delete.
+ * What the change feed records about this row. An expired entity exists until it is deleted, so
+ * between two inserts there is always a delete.
  */
 enum feed_change_kind write_plan_change(const struct plan_row *row);
 

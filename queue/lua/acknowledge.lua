@@ -10,7 +10,7 @@
 -- that was flushed since. A group that was made anew begins before the first entry, with nothing pending.
 local acknowledged = redis.call('XACK', KEYS[1], unpack(ARGV))
 if acknowledged == 0 then
-  return 0 -- others have acknowledged them, or stream and group are not those they were claimed from
+  return 0 -- another consumer has acknowledged them, or stream and group are new since the claim
 end
 
 local function last_delivered()
@@ -33,7 +33,7 @@ else
   local last = last_delivered()
   deleted = redis.call('XTRIM', KEYS[1], 'MINID', '=', last) + redis.call('XDEL', KEYS[1], last)
 end
-if deleted < acknowledged then -- some are above what is pending
+if deleted < acknowledged then -- some entries have larger ids than the trimmed ones
   redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
 end
 return acknowledged

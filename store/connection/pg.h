@@ -219,7 +219,8 @@ bool pg_bool(const PGresult *result, int row, int column);
 int16_t pg_int2(const PGresult *result, int row, int column);
 int32_t pg_int4(const PGresult *result, int row, int column);
 int64_t pg_int8(const PGresult *result, int row, int column);
-struct str pg_bytes(const PGresult *result, int row, int column);           /* borrowed from the result */
+/* borrowed from the result */
+struct str pg_bytes(const PGresult *result, int row, int column);
 struct intent_id pg_intent_id(const PGresult *result, int row, int column); /* of a uuid */
 
 /*

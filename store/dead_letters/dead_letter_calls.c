@@ -5,9 +5,10 @@
  *   redrive   BEGIN; fence; catalogue; [the transaction, DEAD -> PENDING or RUNNING]; the dead letter,
  *             DEAD -> RETRYING; the intent; marker; COMMIT
  *
- * If two callers redrive the same dead letter, the lock of its row decides: the second one finds it RETRYING. A worker
- * that finishes or gives up the key at the same time removes only the intents that it has read. So the new intent stays
- * open, its work is done once more, which does no harm, and the dead letter follows from that work (guard G9).
+ * If two callers redrive the same dead letter, the lock of its row decides: the second one finds it
+ * RETRYING. A worker that finishes or gives up the key at the same time removes only the intents
+ * that it has read. So the new intent stays open, its work is done once more, which does no harm,
+ * and the dead letter follows from that work (guard G9).
  */
 #include "store/dead_letters/dead_letter_calls.h"
 

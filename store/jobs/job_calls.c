@@ -156,7 +156,7 @@ static enum status not_controlled(struct session *session, struct operation *ope
         return STATUS_OK;
     reason_set(err, REASON_OPERATION_NOT_CONTROLLABLE,
         str_equal(run->kind, STR_LITERAL("scrub_index"))
-            ? "a %.*s is the workers' own, and not controlled by callers"
+            ? "workers start a %.*s by themselves: callers cannot control it"
         : run->state == JOB_RUNNING || run->state == JOB_PAUSED ? "a %.*s cannot be cancelled"
                                                                 : "the %.*s has ended",
         STR_ARG(run->kind));

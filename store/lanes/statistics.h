@@ -17,7 +17,8 @@ struct lane_statistics {
     int64_t refused;    /* operations for which the lane had no room */
     /* operations that were dropped unsent: cancelled, or past their deadline */
     int64_t late;
-    int64_t sizes[LANE_SIZES]; /* batches of up to 1, 2, 4, ... 1024 operations, each counted once */
+    /* batches of up to 1, 2, 4, ... 1024 operations, each counted once */
+    int64_t sizes[LANE_SIZES];
 };
 
 struct store_statistics {

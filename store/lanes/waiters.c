@@ -372,7 +372,7 @@ static void release_fresh(const struct waiter *waiter, enum waiters_which which,
     if (waiter->answer == ANSWER_DECIDED)
         return;
     if (which == WAITERS_ALL)
-        reason_set(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
+        reason_set(&err, REASON_SERVER_DRAINING, "this server is stopping: call another one");
     else if (waiter->why)
         err = *waiter->why;
     else
@@ -401,7 +401,7 @@ static void release_read(struct operation *operation, enum answer answer, enum w
         break;
     case ANSWER_OPEN:
         if (which == WAITERS_ALL)
-            reason_set(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
+            reason_set(&err, REASON_SERVER_DRAINING, "this server is stopping: call another one");
         else
             reason_set(&err, REASON_NOT_FRESH_ENOUGH,
                 "transaction %.*s has not ended within the time this call had", STR_ARG(id));

@@ -66,8 +66,8 @@ enum waiters_which {
     /* of the operations added since the last call, those whose wait has ended */
     WAITERS_NEW_AND_DECIDED,
     /*
-     * of all operations, those whose wait has ended: by the event, because the event cannot come, by
-     * cancellation, or because the deadline is near
+     * of all operations, those whose wait has ended: by the event, because the event cannot come,
+     * by cancellation, or because the deadline is near
      */
     WAITERS_DECIDED,
     WAITERS_ALL, /* all operations: the server stops */

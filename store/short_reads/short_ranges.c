@@ -196,7 +196,7 @@ enum status short_ranges_take(struct session *session, struct short_statement *s
     rows = PQntuples(statement->rows);
     if (rows == 0 || pg_int8(statement->rows, rows - 1, COLUMN_N) != (int64_t)statement->count)
         return error_set(
-            err, STATUS_INTERNAL, "a read of %zu ranges brought %d rows", statement->count, rows);
+            err, STATUS_INTERNAL, "a read of %zu ranges returned %d rows", statement->count, rows);
     if (pg_int8(statement->rows, 0, COLUMN_CATALOGUE) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     share_rows(statement);

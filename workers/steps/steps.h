@@ -2,8 +2,8 @@
 /*
  * steps.h - what a worker does for each kind of intent: one file per kind, found in a table.
  *
- * A step is idempotent, uses short transactions and keeps no state between messages. It returns a status; batch.c
- * decides from that what becomes of the message.
+ * A step is idempotent, uses short transactions and keeps no state between messages. It returns a
+ * status; batch.c decides from that what becomes of the message.
  */
 #ifndef WORKERS_STEPS_STEPS_H
 #define WORKERS_STEPS_STEPS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transaction.c - carries transactions on; each of their steps is one commit. If the worker stops in between, the
- * worker that gets the message next does the rest.
+ * transaction.c - carries transactions on; each of their steps is one commit. If the worker stops
+ * in between, the worker that gets the message next does the rest.
  */
 #include "store/transactions/transaction_work.h"
 #include "workers/steps/steps.h"
