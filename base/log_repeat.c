@@ -12,7 +12,7 @@ static bool is_due(const struct log_repeat *repeat, const char *cause, int64_t n
     bool same = strncmp(repeat->cause, cause, sizeof(repeat->cause) - 1) == 0;
     int64_t pause_us = same ? LOG_REPEAT_REMINDER_US : LOG_REPEAT_CHANGE_US;
 
-    return now_us - repeat->said_us >= pause_us;
+    return now_us - repeat->logged_us >= pause_us;
 }
 
 bool log_repeat_failed(struct log_repeat *repeat, const char *cause, int64_t now_us)
@@ -26,7 +26,7 @@ bool log_repeat_failed(struct log_repeat *repeat, const char *cause, int64_t now
     if (!first && !is_due(repeat, cause, now_us))
         return false;
     snprintf(repeat->cause, sizeof(repeat->cause), "%s", cause);
-    repeat->said_us = now_us;
+    repeat->logged_us = now_us;
     return true;
 }
 

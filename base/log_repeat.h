@@ -16,7 +16,7 @@
 
 enum {
     LOG_REPEAT_CAUSE_BYTES = 256,
-    /* after that long without a failure a success ends the outage */
+    /* a success ends the outage if it comes this long after the last failure */
     LOG_REPEAT_CALM_US = 1000000,
     LOG_REPEAT_CHANGE_US = 5000000,    /* minimum between two lines about changed causes */
     LOG_REPEAT_REMINDER_US = 60000000, /* between two lines about one cause */
@@ -25,7 +25,7 @@ enum {
 struct log_repeat {
     char cause[LOG_REPEAT_CAUSE_BYTES]; /* as logged last */
     int64_t failures;                   /* of the outage; 0: there is no outage */
-    int64_t first_us, last_us, said_us;
+    int64_t first_us, last_us, logged_us;
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random.h - random bits for values that must differ between programs and connections. They are not
- * for secrets: account_calls.c makes these.
+ * random.h - random bits for values that must differ between programs and connections. Do not
+ * use them for secrets: account keys come from getrandom().
  */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H

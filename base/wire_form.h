@@ -39,7 +39,7 @@ enum wire_form_type {
 };
 
 struct wire_form_field {
-    uint32_t number; /* 1 and more; not used by packed forms */
+    uint32_t number; /* from 1; not used by packed forms */
     enum wire_form_type type;
     size_t offset;                /* of the member in the struct */
     size_t count_offset;          /* MESSAGES, TEXTS: of the member that counts them */

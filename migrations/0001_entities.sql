@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Entities, and what every writing transaction locks or writes.
+-- The entities, and the rows that every writing transaction locks or writes.
 
--- One row per entity, live or dead; entries of indexes are rows too, under their index's table id.
--- Keys compare by bytes. properties are stored as they stand in a reply, so they are not compressed:
--- a read copies them. No index on version or ts: each would end HOT updates for all rows.
+-- One row per entity, live or dead. Entries of indexes are rows too, under their index's table id.
+-- Keys are compared by bytes. `properties` has the bytes of a reply, which a read copies, so it is
+-- not compressed. There is no index on version or ts, since it would prevent HOT updates of all
+-- rows.
 create table entities (
     bucket        smallint not null,
     table_id      bigint   not null,
@@ -19,10 +20,12 @@ create table entities (
 alter table entities alter column properties set storage external;
 create index entities_dead on entities (bucket) where dead;
 
--- Always empty; exists to be locked: writers share it, catalogue changes take it alone (guard G1).
+-- Always empty: the table is only locked. Writers share the lock, and a change of the catalogue
+-- takes it exclusively (guard G1).
 create table write_fence (bucket smallint primary key);
 
--- One row. floor: no version at or below it is ever given out again. epoch: raised by every fail-over.
+-- One row. floor: no version at or below it is given out any more. epoch: every fail-over raises
+-- it.
 create table catalogue (
     one       boolean primary key default true check (one),
     version   bigint not null,
@@ -34,7 +37,7 @@ create table catalogue (
 insert into catalogue (version, floor, epoch, system_id, timeline)
 select 1, 0, 0, s.system_identifier, c.timeline_id from pg_control_system() s, pg_control_checkpoint() c;
 
--- Ids of tables and of index builds: never reused.
+-- Ids of tables and of index builds; an id is never reused.
 create sequence table_ids;
 
 create table tables (
@@ -44,11 +47,12 @@ create table tables (
     folded   text    collate "C" not null,           -- lower case: names are compared without case
     created  bigint  not null,
     live     boolean not null,
-    index_id bigint                                   -- set where it holds an index's entries
+    index_id bigint                                   -- of the index whose entries the table holds
 );
 create unique index tables_name on tables (account, folded) where live;
 
--- One marker per write transaction: it shows whether a commit whose answer was lost took effect (guard G6).
+-- One marker per writing transaction: it shows whether a COMMIT whose answer was lost took effect
+-- (guard G6).
 create table commits (
     bucket smallint not null,
     lane   bigint   not null,

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Work that follows a write, and the state of that work.
+-- The work that follows a write, and its state.
 
 -- An intent is open while its row exists; the row is deleted with the work. Rows are never updated.
 create table intents (
     bucket        smallint not null,                 -- of the source key
-    id            uuid     not null,                 -- microseconds of this database's clock, lane, counter
+    id            uuid     not null,                 -- microseconds of the database's clock, origin, counter
     kind          smallint not null,
     table_id      bigint   not null,
     partition_key text     collate "C" not null,
@@ -14,7 +14,8 @@ create table intents (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 create index intents_key on intents (table_id, partition_key, row_key);
 
--- One row per source key that has entries: the holder of its lock decides on the entries.
+-- One row per source key that has entries. The transaction that holds the row's lock decides which
+-- entries the key has.
 create table index_state (
     bucket        smallint not null,
     table_id      bigint   not null,
@@ -56,7 +57,7 @@ create table indexes (
 );
 create unique index indexes_name on indexes (account, folded) where state <> 4; -- a drop frees the name at once
 
--- Long-running operations: a row that any worker can carry on.
+-- Long-running operations. Any worker can carry out the work of a row.
 create table operations (
     operation_id     text     primary key,
     account          text     collate "C" not null,
@@ -75,12 +76,13 @@ create table operations (
     cursor_partition text     collate "C" not null default '',
     cursor_row       text     collate "C" not null default '',
     faults           bigint   not null default 0,    -- differences found in this pass
-    owner            text     not null default '',   -- carries it on until then; nothing relies on it
+    owner            text     not null default '',   -- the worker that carries it out, until then
     until            timestamptz not null default '-infinity'
 );
 create index operations_running on operations (operation_id) where state = 1;
 
--- The worker that relays and polls a range of buckets: this spreads work, and nothing relies on it.
+-- Which worker relays and polls a range of buckets. This spreads the work; correctness does not
+-- depend on it.
 create table leases (
     lane  smallint primary key,
     owner text not null,
@@ -88,7 +90,8 @@ create table leases (
 );
 insert into leases select lane, '', now() from generate_series(0, 15) lane;
 
--- The time up to which everything acknowledged has been applied, per lane, as the relay stored it last.
+-- The time up to which everything acknowledged has been applied, per bucket range, as the relay has
+-- stored it last.
 create table watermarks (
     lane         smallint primary key,
     as_of        bigint not null,                    -- ticks

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Transactions across partitions: the row with the number of done steps commits with each step's effect.
+-- Transactions across partitions. The row with the number of done steps is committed with the
+-- effect of each step.
 create table transactions (
     bucket     smallint not null,
     account    text     collate "C" not null,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Writes with a request_id: the request and its answer, committed with the effect.
+-- Writes with a request_id: the request and its answer, which are committed with the effect.
 create table requests (
     bucket     smallint not null,                     -- of the id: it is unique in the whole account
     account    text     collate "C" not null,

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Dead letters as operators handle them: by an id, redriven, or discarded with a reason.
+-- Dead letters as operators use them: each has an id, and can be redriven, or discarded with a
+-- reason.
 
--- A discarded dead letter stays as the record that its key is behind, until a later success of the key removes it.
+-- A discarded dead letter records that the index entries of its key are behind, until a later
+-- success with the key removes it.
 alter table dead_letters
     add column letter_id bigint generated always as identity,
     add column discarded boolean not null default false,

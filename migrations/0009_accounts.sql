@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Accounts with their keys, and the stored access policies of tables.
 
--- Both keys are accepted; rotating moves the first to the second. They sign, so they stand here as they are.
+-- Both keys are accepted. A rotation moves the first key to the second place. The keys sign
+-- credentials, so they are stored in a form from which they can be read.
 create table accounts (
     name          text        collate "C" primary key,
     administrator boolean     not null,

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The change feed: the changes of entities, in the order of their commits, for tables that keep a feed.
+-- The change feed: the changes of entities in the order of their commits, for tables that have a
+-- feed.
 
--- One row per feed; a feed that is switched on again is another feed. A transaction that writes changes locks the row until
--- its end; the lock leaves no dead row behind. floor: changes up to this number were purged.
+-- One row per feed. If a feed is switched off and on again, it is another feed. A transaction that
+-- writes changes locks the row until its end; the lock leaves no dead row behind. floor: changes up
+-- to this number were purged.
 create table feeds (
     feed_id  bigint primary key,                     -- from table_ids: never reused
     table_id bigint not null,
@@ -11,11 +13,11 @@ create table feeds (
 alter table tables add column feed_id bigint;        -- null: no feed
 create unique index tables_feed on tables (feed_id) where feed_id is not null;
 
--- Drawn under the lock of the feed's row, so within one feed the order of numbers is the order of commits (gaps are
--- writes that were rolled back).
+-- Drawn while the feed's row is locked, so within one feed the order of numbers is the order of
+-- commits. Writes that were rolled back leave gaps.
 create sequence change_numbers cache 1;
 
--- Appended, read in order, and removed when they are old.
+-- Rows are appended, read in order, and removed when they are old.
 create table changes (
     feed_id       bigint   not null,
     number        bigint   not null,

@@ -15,7 +15,8 @@ language sql stable parallel safe as $$
     (select x.kind, x.id from intents x where x.bucket = of_bucket and x.kind = 2 order by x.id limit 1)
 $$;
 
--- A count is estimated from 32 MB of the table: the factor is the table's size divided by 32 MB, at least 1.
+-- A count is estimated from 32 MB of the table. The factor is the table's size divided by 32 MB, at
+-- least 1.
 create function sample_factor(relation regclass) returns float8 language sql parallel safe as $$
     select greatest(1, pg_relation_size(relation) / 33554432.0::float8)
 $$;

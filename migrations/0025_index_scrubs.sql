@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the scrub knows of each index. Nothing that exists is locked.
+-- The state of the scrub for each index. No existing table is locked.
 create table index_scrubs (
     index_id    bigint      primary key,
-    begun       timestamptz not null default '-infinity', -- the last pass
+    begun       timestamptz not null default '-infinity', -- when the last pass began
     passes      bigint      not null default 0,
-    proven      timestamptz,                              -- when the index was last seen to be whole, by a pass or a caller's verification
-    differences bigint      not null default 0            -- that the last of these has found; what a full one has found, a fast one leaves
+    proven      timestamptz,                              -- when a verification last found no difference
+    differences bigint      not null default 0            -- of the last verification; a fast one does not reset those of a full one
 );

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Whether servers keep the shapes of a table's queries. Locks the table `tables` for a moment.
+-- Whether servers sample the shapes of a table's queries. The table `tables` is locked for a
+-- moment.
 
 alter table tables add column samples_queries boolean not null default false;

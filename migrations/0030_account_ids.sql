@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Accounts have ids: a name that is given again does not bring the rows of its earlier account along.
+-- Accounts get ids, so that an account with the name of a deleted one does not get its rows.
 --
--- accounts is locked alone (ACCESS EXCLUSIVE) for some milliseconds. No other table is touched: the id of an account that is
--- there already is its name, under which its tables, transactions, operations and request records are stored.
+-- accounts is locked exclusively (ACCESS EXCLUSIVE) for some milliseconds. No other table is
+-- changed: the id of an existing account is its name, under which its tables, transactions,
+-- operations and request records are stored.
 create sequence account_ids;
 alter table accounts add column id text collate "C";
 update accounts set id = name;

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Administrative calls: by whom, which, on what, and what came of them. Never values, never secrets. Takes no lock on other tables.
+-- Administrative calls: the caller, the method, the target and the outcome, but never values or
+-- secrets. No other table is locked.
 create table audit_records (
     audit_id   bigint      generated always as identity primary key,
     recorded   timestamptz not null default now(),
@@ -11,7 +12,7 @@ create table audit_records (
     method     text        collate "C" not null,
     target     text        collate "C" not null, -- names and ids; empty: none, or not read
     outcome    text        collate "C" not null, -- OK, or a reason
-    left_out   bigint      not null, -- calls of the account without a record, since its record before
+    left_out   bigint      not null, -- calls of the account without a record since its previous one
     unique (call_id, number)
 );
 create index audit_records_account on audit_records (account, audit_id);

@@ -6,7 +6,7 @@
 #ifndef WORKERS_BUILDER_H
 #define WORKERS_BUILDER_H
 
-/* Chunks until the worker stops; argument: a struct worker_ctx *. */
+/* Does chunk after chunk until the worker stops; argument: a struct worker_ctx *. */
 void *builder_thread(void *argument);
 
 #endif

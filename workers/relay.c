@@ -40,9 +40,9 @@ static void set_mode(struct relay *relay, bool streaming, const char *why)
     if (!streaming && log_repeat_failed(&relay->queue_outage, why, now_us))
         log_event(LOG_WARN, "queue", log_text("queue_mode", "polling"), log_text("why", why),
             log_number("failures", relay->queue_outage.failures));
-    if (streaming && (log_repeat_worked(&relay->queue_outage, now_us, &ended) || !relay->said_mode))
+    if (streaming && (log_repeat_worked(&relay->queue_outage, now_us, &ended) || !relay->logged_mode))
         log_event(LOG_INFO, "queue", log_text("queue_mode", "streaming"));
-    relay->said_mode = true;
+    relay->logged_mode = true;
 }
 
 static enum status set_store_available(struct relay *relay, enum status status, const struct error *err)
@@ -57,9 +57,9 @@ static enum status set_store_available(struct relay *relay, enum status status, 
         log_event(LOG_WARN, "database", log_text("database", "unavailable"),
             log_text("status", status_name(status)), log_text("sqlstate", err->sqlstate),
             log_text("why", err->message), log_number("failures", relay->store_outage.failures));
-    if (available && (log_repeat_worked(&relay->store_outage, now_us, &ended) || !relay->said_store))
+    if (available && (log_repeat_worked(&relay->store_outage, now_us, &ended) || !relay->logged_store))
         log_event(LOG_INFO, "database", log_text("database", "available"));
-    relay->said_store = true;
+    relay->logged_store = true;
     if (!available)
         relay->next_leases_us = 0; /* so that the next pass asks the database */
     return status;

@@ -31,8 +31,8 @@ struct relay {
     int64_t next_watermark_us, next_count_us;
     int64_t next_queues_us;
     int64_t refused_until_us; /* Redis refused messages: do not publish before */
-    bool said_mode;           /* the queue's mode has been logged */
-    bool said_store;          /* the database's state has been logged */
+    bool logged_mode;         /* the queue's mode has been logged */
+    bool logged_store;        /* the database's state has been logged */
     bool store_available;
     struct log_repeat queue_outage, store_outage;
 };

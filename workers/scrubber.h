@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 /*
- * The rest after a chunk that has taken busy_us, so that chunks take `share` percent of the time.
- * In milliseconds.
+ * Milliseconds to rest after a chunk that has taken busy_us, so that chunks take `share` percent of
+ * the time.
  */
 int64_t scrubber_rest_ms(int64_t busy_us, int64_t share);
 
-/* Chunks until the worker stops; argument: a struct worker_ctx *. */
+/* Verifies chunk after chunk until the worker stops; argument: a struct worker_ctx *. */
 void *scrubber_thread(void *argument);
 
 #endif

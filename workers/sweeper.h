@@ -7,7 +7,7 @@
 #ifndef WORKERS_SWEEPER_H
 #define WORKERS_SWEEPER_H
 
-/* Rounds until the worker stops; argument: a struct worker_ctx *. */
+/* Runs rounds until the worker stops; argument: a struct worker_ctx *. */
 void *sweeper_thread(void *argument);
 
 #endif

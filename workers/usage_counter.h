@@ -7,7 +7,7 @@
 #ifndef WORKERS_USAGE_COUNTER_H
 #define WORKERS_USAGE_COUNTER_H
 
-/* Chunks until the worker stops; argument: a struct worker_ctx *. */
+/* Counts chunk after chunk until the worker stops; argument: a struct worker_ctx *. */
 void *usage_counter_thread(void *argument);
 
 #endif

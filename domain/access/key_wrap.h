@@ -8,7 +8,8 @@
  * wraps, and all of them unwrap, so a wrapping key can be replaced while the service runs.
  *
  *   clear    the 32 bytes of the key
- *   wrapped  version 1, id of the wrapping key (8 bytes), nonce (12), the key encrypted with AES-256-GCM (32), tag (16)
+ *   wrapped  version 1, id of the wrapping key (8 bytes), nonce (12), the key encrypted with
+ *            AES-256-GCM (32), tag (16)
  */
 #ifndef DOMAIN_ACCESS_KEY_WRAP_H
 #define DOMAIN_ACCESS_KEY_WRAP_H

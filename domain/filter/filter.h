@@ -24,17 +24,20 @@ struct filter;
  * function below accepts. The text is copied, so that the filter borrows nothing.
  *
  * STATUS_OK
- * STATUS_INVALID        INVALID_INPUT with its `position` (bytes from 0): a syntax error, something that is not
- *                       Boolean, a comparison with null; too long, too deep, too many comparisons or searches.
- *                       PROPERTY_NAME_INVALID, PROPERTY_NAME_TOO_LONG with `position`: no property can be called so
- * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED with `position` and `allowed`: well formed, but not supported
+ * STATUS_INVALID        INVALID_INPUT with its `position` (bytes from 0): a syntax error; an operand
+ *                       that is not Boolean; a comparison with null; too long, too deep, too many
+ *                       comparisons or searches. PROPERTY_NAME_INVALID, PROPERTY_NAME_TOO_LONG with
+ *                       `position`: a property cannot have this name
+ * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED with `position` and `allowed`: well formed, not supported
  */
 MUST_USE enum status filter_compile(
     struct str text, struct arena *arena, const struct filter **out, struct error *err);
 
 /*
- * Check a filter over objects that have one property, which is not Boolean (such as the name of a table): the filter
- * may name only this property, neither keys nor Timestamp, and may use it only in comparisons and functions.
+ * Check a filter over objects that have one property, which is not Boolean (such as the name of a
+ * table). The filter may name only this property, neither keys nor Timestamp, and may use it only in
+ * comparisons and functions.
+ *
  * STATUS_INVALID  INVALID_INPUT with `position` and `allowed`
  */
 MUST_USE enum status filter_check_only(const struct filter *filter, const char *property, struct error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_parse.h - filter text to a tree, in full. Used by filter_compile.c only.
+ * filter_parse.h - parses filter text into a tree. Used by filter_compile.c only.
  *
  *   or         = and { "or" and }
  *   and        = not { "and" not }

@@ -79,7 +79,7 @@ enum { QUOTA_AS_IT_IS = -2 };
 MUST_USE enum status account_calls_set_quota(struct pg *pg, struct str name, int64_t max_entities,
     int64_t max_bytes, struct arena *arena, struct error *err);
 
-/* STATUS_NOT_FOUND: no account has this name, or the account still has tables. */
+/* Delete an account. STATUS_NOT_FOUND: no account has this name, or the account still has tables. */
 MUST_USE enum status account_calls_delete(
     struct pg *pg, struct str name, struct arena *arena, struct error *err);
 

@@ -97,7 +97,8 @@ static enum status read_chunk(struct session *session, void *context, struct err
 /* The lock statement creates a row that was removed meanwhile; this row is removable too. */
 static bool is_removable(const struct source_key *key)
 {
-    return key->applied == 0 || (!key->is_ill && (!key->table || is_leftover(key->table, &key->stored)));
+    return key->applied == 0 ||
+           (!key->is_undecodable && (!key->table || is_leftover(key->table, &key->stored)));
 }
 
 static enum status remove_chunk(struct session *session, void *context, struct error *err)

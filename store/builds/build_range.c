@@ -116,7 +116,7 @@ static void take_rows(struct build_range *range, const PGresult *rows, struct ar
  * Report the end of the chunk to the turn, once. A repeated attempt reads up to the same key,
  * because the next chunk has begun behind that key.
  */
-static void tell_end(struct build_walk *walk)
+static void report_end(struct build_walk *walk)
 {
     const struct build_walk_start *start = walk->start;
 
@@ -127,8 +127,8 @@ static void tell_end(struct build_walk *walk)
     else
         turn_pass(walk->turn, &walk->end);
     walk->turn = NULL;
-    walk->is_told = !walk->is_last;
-    walk->told = walk->end;
+    walk->is_end_reported = !walk->is_last;
+    walk->reported_end = walk->end;
 }
 
 /*
@@ -163,7 +163,7 @@ enum status build_range_read_rows(
         TRY(query_rows(session, range, rows, err));
     }
     take_rows(range, *rows, &session->arena);
-    tell_end(range->walk);
+    report_end(range->walk);
     return STATUS_OK;
 }
 
@@ -210,7 +210,7 @@ static void take_states(struct build_range *range, const PGresult *rows, struct 
         key->was = pg_bytes(rows, i, STATE_MANIFEST);
         key->source.applied = pg_int8(rows, i, STATE_APPLIED);
         key->source.ctid = pg_bytes(rows, i, STATE_CTID);
-        key->source.is_ill = !manifest_decode(key->was, arena, &key->source.stored);
+        key->source.is_undecodable = !manifest_decode(key->was, arena, &key->source.stored);
     }
 }
 

@@ -36,8 +36,8 @@ struct build_walk {
     /* receives the end of the chunk; NULL: no chunk follows, or the turn knows the end already */
     struct turn *turn;
     struct turn_position position; /* where the chunk begins */
-    bool is_told;                  /* the turn knows that the chunk ends with the key `told` */
-    struct entity_key told;
+    bool is_end_reported;          /* the turn knows that the chunk ends with the key `reported_end` */
+    struct entity_key reported_end;
     /* before the chunk: it may have large entities; after it: it has some */
     bool has_large;
     bool is_gone, is_unfit; /* copied from the start */

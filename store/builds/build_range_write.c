@@ -58,7 +58,7 @@ void build_range_write_plan(struct build_range *range, struct arena *arena)
         struct walk_key *key = &range->keys[i];
 
         if (key->disposition != KEY_OTHER)
-            key->disposition = key->source.is_ill ? KEY_OTHER : disposition_of(key, arena);
+            key->disposition = key->source.is_undecodable ? KEY_OTHER : disposition_of(key, arena);
     }
 }
 

@@ -197,8 +197,8 @@ static enum status attempt_chunk(struct session *session, void *context, struct 
     struct build_range range = { .walk = walk,
         .table = catalogue_find_id(session->catalogue, start->job->table_id),
         .from = walk->position.has_from ? walk->position.from : (struct entity_key){ STR_EMPTY, STR_EMPTY },
-        .has_bound = walk->is_told || start->has_bound,
-        .bound = walk->is_told ? walk->told : start->bound };
+        .has_bound = walk->is_end_reported || start->has_bound,
+        .bound = walk->is_end_reported ? walk->reported_end : start->bound };
 
     TRY(look_up_index(session, start->job, &index, err));
     walk->is_gone = !index;

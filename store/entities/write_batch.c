@@ -616,7 +616,7 @@ static bool fill_states(struct write_set *set, const PGresult *written, int64_t 
  * contain what the upserts return, so they follow in a second flight. Records are not read; if one
  * exists already, its primary key fails the transaction (guard G5).
  */
-static enum status run_blind_twice(struct session *session, struct write_set *set, struct error *err)
+static enum status run_blind_in_two_flights(struct session *session, struct write_set *set, struct error *err)
 {
     PG_RESULT written = NULL;
 
@@ -650,7 +650,7 @@ struct batch_unit {
     const struct commit_observer *observer;
 };
 
-static bool goes_twice(const struct write_set *set)
+static bool needs_two_flights(const struct write_set *set)
 {
     return set->requests.count > 0 || set->has_feed;
 }
@@ -659,12 +659,12 @@ static enum status run_blindly(struct session *session, struct write_set *set, s
 {
     enum status status;
 
-    if (!goes_twice(set)) {
+    if (!needs_two_flights(set)) {
         TRY(run_blind(session, set, err));
         answer_blind(set);
         return STATUS_OK;
     }
-    status = run_blind_twice(session, set, err);
+    status = run_blind_in_two_flights(session, set, err);
     if (status != STATUS_OK && pg_is_duplicate_key(err))
         read_first(session);
     return status;
@@ -679,7 +679,7 @@ static enum status attempt(struct session *session, void *context, struct error 
     write_set_build(&set, session, unit->batch);
     if (set.planned_count == 0)
         return session_confirm(session, operation_times_latest_us(unit->batch), err);
-    if (!set.is_blind || (goes_twice(&set) && clock_monotonic_us() < session->reads_until_us))
+    if (!set.is_blind || (needs_two_flights(&set) && clock_monotonic_us() < session->reads_until_us))
         return run_planned(session, &set, unit->observer, err);
     TRY(run_blindly(session, &set, err));
     FAILPOINT("write.after_blind_commit");
@@ -789,7 +789,7 @@ void write_batch_run(struct session *session, struct operation *batch, void *con
 
 /* ---- writes of workers ---- */
 
-static void nobody_waits(void *context, const struct intent *intents, size_t count)
+static void ignore_intents(void *context, const struct intent *intents, size_t count)
 {
     (void)context;
     (void)intents;
@@ -801,6 +801,6 @@ void write_batch_for_worker(struct worker *store, struct session *session, struc
     struct commit_observer observer = store->observer;
 
     if (!observer.intents_committed)
-        observer.intents_committed = nobody_waits;
+        observer.intents_committed = ignore_intents;
     write_batch_run(session, batch, &observer);
 }

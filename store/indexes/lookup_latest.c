@@ -18,7 +18,7 @@
 enum {
     CHUNK = 32, /* sources in memory at the same time */
     /* a look-up comes here only if at most half of this number was open */
-    MOST = 2 * FRESHNESS_MAX_OPEN,
+    MAX_OPEN_SOURCES = 2 * FRESHNESS_MAX_OPEN,
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -37,9 +37,9 @@ enum status lookup_latest_begin(struct session *session, const struct index *ind
     TRY(session_begin_snapshot(session, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, index->source_table_id);
-    pg_add_int8(&params, MOST + 1);
+    pg_add_int8(&params, MAX_OPEN_SOURCES + 1);
     TRY(pg_query(&session->pg, &sql_open_sources, &params, &keys, err));
-    if (PQntuples(keys) > MOST)
+    if (PQntuples(keys) > MAX_OPEN_SOURCES)
         return reason_set(err, REASON_NOT_FRESH_ENOUGH,
             "the index is behind with more than %d entities: an exact answer has to wait until it has caught "
             "up",

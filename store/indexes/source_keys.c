@@ -130,7 +130,7 @@ void source_keys_take_states(struct source_keys *keys, const PGresult *states, s
 
         key->applied = pg_int8(states, i, STATE_APPLIED);
         key->ctid = arena_copy(arena, pg_bytes(states, i, STATE_CTID));
-        key->is_ill =
+        key->is_undecodable =
             !manifest_decode(arena_copy(arena, pg_bytes(states, i, STATE_MANIFEST)), arena, &key->stored);
     }
 }
@@ -138,7 +138,7 @@ void source_keys_take_states(struct source_keys *keys, const PGresult *states, s
 enum status source_keys_check(const struct source_keys *keys, struct error *err)
 {
     for (size_t i = 0; i < keys->count; i++)
-        if (keys->keys[i].is_ill)
+        if (keys->keys[i].is_undecodable)
             return error_set(err, STATUS_INTERNAL,
                 "the manifest of a source key of table id %lld cannot be decoded",
                 (long long)keys->keys[i].table_id);
@@ -194,7 +194,7 @@ static void release_locks(struct session *session, struct source_keys *keys)
         key->applied = 0;
         key->ctid = STR_EMPTY;
         key->stored = (struct manifest){ 0 };
-        key->is_ill = false;
+        key->is_undecodable = false;
     }
 }
 

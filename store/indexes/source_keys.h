@@ -21,7 +21,7 @@ struct source_key {
     int64_t applied;           /* 0: this transaction has inserted the state row */
     struct str ctid;           /* of the state row */
     struct manifest stored;
-    bool is_ill; /* the manifest cannot be decoded */
+    bool is_undecodable; /* the manifest cannot be decoded */
     struct row_state source;
     uint32_t unowned; /* as in struct reconcile_case */
     struct reconcile_plan plan;
@@ -48,7 +48,7 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 /*
  * Begin a transaction that writes, and lock the state rows of all keys: first the rows that exist,
  * then the missing ones, which this transaction inserts (guard G8). Fills applied, ctid, stored and
- * is_ill.
+ * is_undecodable.
  *
  *   STATUS_STALE    see session_take_begin
  *   STATUS_TIMEOUT  other transactions kept inserting the missing rows

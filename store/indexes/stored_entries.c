@@ -56,7 +56,7 @@ static size_t count_entries(struct source_keys *keys, size_t suspects)
     size_t max = suspects;
 
     for (size_t i = 0; i < keys->count; i++) {
-        if (keys->keys[i].is_ill)
+        if (keys->keys[i].is_undecodable)
             keys->keys[i].stored = (struct manifest){ 0 };
         max += keys->keys[i].stored.count + (keys->keys[i].table ? keys->keys[i].table->index_count : 0);
     }

@@ -99,14 +99,14 @@ enum status queue_work_take_permits(
 
 /* ---- applied intents ---- */
 
-struct telling {
+struct applied_report {
     const struct applied *applied;
     size_t count;
 };
 
 static enum status tell_applied(struct session *session, void *context, struct error *err)
 {
-    const struct telling *telling = context;
+    const struct applied_report *telling = context;
     struct pg_array tables, queues, kinds, counts;
     struct pg_params params;
     PG_RESULT result = NULL;
@@ -132,7 +132,7 @@ static enum status tell_applied(struct session *session, void *context, struct e
 enum status queue_work_add_applied(
     struct worker *store, const struct applied *applied, size_t count, struct error *err)
 {
-    struct telling telling = { applied, count };
+    struct applied_report telling = { applied, count };
 
     return count > 0 ? worker_attempt(store, tell_applied, &telling, err) : STATUS_OK;
 }

@@ -13,7 +13,7 @@ enum { MAX_ATTEMPTS = 5 };
 enum column { IS_SAME, SYSTEM_ID, TIMELINE, EPOCH, INSERT_LSN, FLUSH_LSN, KEY };
 
 /* The history of the database, as one statement has read it. */
-struct look {
+struct history_reading {
     bool is_same;       /* the database's system and timeline are those of the catalogue */
     struct history now; /* its lsn: where the next log record goes */
     int64_t flush_lsn;
@@ -21,12 +21,12 @@ struct look {
     struct token_key key;
 };
 
-static enum status read_epoch(struct session *session, struct look *out, struct error *err)
+static enum status read_epoch(struct session *session, struct history_reading *out, struct error *err)
 {
     PG_RESULT result = NULL;
 
     TRY(pg_query(&session->pg, &sql_epoch_check, NULL, &result, err));
-    *out = (struct look){ .is_same = pg_bool(result, 0, IS_SAME),
+    *out = (struct history_reading){ .is_same = pg_bool(result, 0, IS_SAME),
         .now = { pg_int8(result, 0, SYSTEM_ID), pg_int8(result, 0, TIMELINE), pg_int8(result, 0, EPOCH),
             pg_int8(result, 0, INSERT_LSN) },
         .flush_lsn = pg_int8(result, 0, FLUSH_LSN) };
@@ -63,7 +63,7 @@ static enum status try_to_raise(struct session *session, int64_t highest, bool *
     return session_reload(session, err);
 }
 
-static struct history what_is_remembered(const struct session *session, const struct look *found)
+static struct history remembered_history(const struct session *session, const struct history_reading *found)
 {
     if (!session->remembered || !found->has_key)
         return (struct history){ .system_id = 0 };
@@ -75,11 +75,11 @@ static struct history what_is_remembered(const struct session *session, const st
  * later state while this one waited for its answer, so only a reading that begins after the memory
  * was read can prove that something was lost.
  */
-static enum status look_back(struct session *session, struct look *found, struct history *remembered,
-    bool *put_back, struct error *err)
+static enum status compare_history(struct session *session, struct history_reading *found,
+    struct history *remembered, bool *put_back, struct error *err)
 {
     TRY(read_epoch(session, found, err));
-    *remembered = what_is_remembered(session, found);
+    *remembered = remembered_history(session, found);
     *put_back = history_was_put_back(remembered, &found->now);
     if (!*put_back)
         return STATUS_OK;
@@ -88,7 +88,7 @@ static enum status look_back(struct session *session, struct look *found, struct
     return STATUS_OK;
 }
 
-static void confirm(const struct session *session, const struct look *found, bool raised)
+static void confirm(const struct session *session, const struct history_reading *found, bool raised)
 {
     struct history seen = found->now;
 
@@ -106,10 +106,10 @@ enum status epoch_ensure(struct session *session, struct error *err)
 
     for (int i = 0; i < MAX_ATTEMPTS; i++) {
         struct history remembered;
-        struct look found;
+        struct history_reading found;
         bool put_back;
 
-        TRY(look_back(session, &found, &remembered, &put_back, err));
+        TRY(compare_history(session, &found, &remembered, &put_back, err));
         if (found.is_same && !put_back) {
             confirm(session, &found, raised);
             return STATUS_OK;

@@ -59,12 +59,12 @@ bool short_batch_may_have(const struct operation *operation)
 
 /* ---- detours ---- */
 
-static void run_alone(struct operation *operation)
+static void detour_to_run_alone(struct operation *operation)
 {
     operation_times_set_detour(operation, DETOUR_ALONE);
 }
 
-static bool is_here(const struct operation *operation)
+static bool has_no_detour(const struct operation *operation)
 {
     return operation_times_detour(operation) == DETOUR_NONE;
 }
@@ -73,7 +73,7 @@ static bool is_here(const struct operation *operation)
  * The required freshness is not reached. An operation that has waited for it before runs alone,
  * where the error tells what has happened since.
  */
-static void let_wait(struct operation *operation)
+static void detour_to_wait(struct operation *operation)
 {
     operation_times_set_detour(
         operation, operation_times_fresh_us(operation) == 0 ? DETOUR_WAIT : DETOUR_ALONE);
@@ -108,7 +108,7 @@ static bool resolve_all(struct session *session, struct flight *flight)
         operation_times_set_detour(operation, DETOUR_NONE);
         if (resolve(session, flight, operation) == STATUS_OK)
             continue;
-        run_alone(operation);
+        detour_to_run_alone(operation);
         all_found = false;
     }
     return all_found;
@@ -122,7 +122,7 @@ static enum status ask_tokens(struct session *session, struct flight *flight, st
     for (size_t i = 0; i < flight->lookup_count; i++) {
         struct operation *operation = flight->lookups[i].operation;
 
-        if (is_here(operation) && operation->in.lookup.freshness.at_least_count > 0)
+        if (has_no_detour(operation) && operation->in.lookup.freshness.at_least_count > 0)
             waits[count++] = (struct freshness_wait){ .operation = operation,
                 .is_strong = index_is_strong(flight->lookups[i].index),
                 .answer = FRESHNESS_NOW };
@@ -132,7 +132,7 @@ static enum status ask_tokens(struct session *session, struct flight *flight, st
     TRY(freshness_ask_blocks(session, waits, count, err));
     for (size_t i = 0; i < count; i++)
         if (waits[i].answer != FRESHNESS_NOW)
-            let_wait(waits[i].operation);
+            detour_to_wait(waits[i].operation);
     return STATUS_OK;
 }
 
@@ -157,8 +157,8 @@ static void plan_all(struct session *session, struct flight *flight)
     for (size_t i = 0; i < flight->count; i++) {
         struct short_read *read = &flight->reads[i];
 
-        if (is_here(read->operation) && !plan(session, read, &flight->ranges))
-            run_alone(read->operation);
+        if (has_no_detour(read->operation) && !plan(session, read, &flight->ranges))
+            detour_to_run_alone(read->operation);
     }
 }
 
@@ -189,9 +189,9 @@ static bool is_recent(const struct short_lookup *lookup, const struct lag_seen *
 static void decide(const struct flight *flight, struct short_read *read)
 {
     if (read->lookup && !is_recent(read->lookup, &flight->lag))
-        let_wait(read->operation);
+        detour_to_wait(read->operation);
     else if (!(read->lookup ? short_lookup_take(read->lookup, &flight->lag) : short_page_take(read->page)))
-        run_alone(read->operation);
+        detour_to_run_alone(read->operation);
 }
 
 /* Take the next statement, and decide the reads whose rows it brings. */
@@ -294,7 +294,7 @@ void short_batch_run(struct session *session, struct operation *batch, void *con
             /*
              * the cause may concern one operation only; if it concerns all, each gets its own error
              */
-            run_alone(operation);
+            detour_to_run_alone(operation);
     set_answered(batch);
 }
 
@@ -305,7 +305,7 @@ int64_t short_batch_cost(const struct operation *operation)
     const struct query_stats *stats = is_lookup ? &operation->out.lookup.stats : &operation->out.page.stats;
     int64_t cost;
 
-    if (operation->status != STATUS_OK || !is_here(operation))
+    if (operation->status != STATUS_OK || !has_no_detour(operation))
         return 0;
     cost = stats->rows_examined / (has_hits ? HITS_PER_ENTITY : ROWS_PER_ENTITY) +
            stats->bytes_examined / BYTES_PER_ENTITY;

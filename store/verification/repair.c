@@ -47,7 +47,7 @@ static enum status look_up_index(struct session *session, void *context, struct 
  * Whether to repair the difference. If a key that the caller has named (of an unknown class) is in
  * flight, there is no difference to repair.
  */
-static bool is_to_be_mended(const struct report_difference *difference)
+static bool needs_repair(const struct report_difference *difference)
 {
     return difference->state == DIFFERENCE_FOUND ||
            (difference->state == DIFFERENCE_IN_FLIGHT && difference->class != DIFFERENCE_UNKNOWN);
@@ -85,7 +85,7 @@ static void sort_out(struct repair *work, const struct report_difference *differ
     work->sources = ARENA_ARRAY(arena, struct strong_source, count);
     work->nameless = ARENA_ARRAY(arena, struct entity_key, count);
     for (size_t i = 0; i < count; i++) {
-        if (!is_to_be_mended(&differences[i]))
+        if (!needs_repair(&differences[i]))
             continue;
         if (differences[i].has_source)
             add_suspect(work, &differences[i]);
@@ -128,7 +128,7 @@ static enum status delete_nameless(struct session *session, void *context, struc
 }
 
 /* Repair the entries of an index without manifests, and the owners of a unique index. */
-static enum status mend_locked(struct repair *work, struct error *err)
+static enum status repair_locked(struct repair *work, struct error *err)
 {
     struct strong_mending mending = { .index_id = work->job->index_id,
         .sources = work->sources,
@@ -145,7 +145,7 @@ static enum status mend_sources(struct repair *work, struct error *err)
     if (work->count == 0)
         return STATUS_OK;
     if (!work->has_manifests || work->is_unique)
-        TRY(mend_locked(work, err));
+        TRY(repair_locked(work, err));
     /* a violation may have become an owner, and an owner a violation */
     if (!work->has_manifests)
         return work->is_unique ? reconcile_each(work->job->store, work->intents, work->count, err)

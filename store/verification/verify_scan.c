@@ -107,7 +107,7 @@ static bool begins_large(struct verify_scan *scan, const PGresult *rows)
 /*
  * Report the end of the chunk, so that the next chunk begins behind it while this one is summed up.
  */
-static void tell_end(struct verify_scan *scan)
+static void report_end(struct verify_scan *scan)
 {
     if (!scan->turn)
         return;
@@ -160,7 +160,7 @@ static void take_end(struct merge *merge, struct list *list, int count, int max_
  * for this one. If the state rows end before the sources do, this chunk and its turn end there;
  * that is rare, since most state rows have a source.
  */
-static void tell_source_end(struct verify_scan *scan, const struct merge *merge)
+static void report_source_end(struct verify_scan *scan, const struct merge *merge)
 {
     const PGresult *rows = merge->sources.rows;
     int count = PQntuples(rows);
@@ -171,7 +171,7 @@ static void tell_source_end(struct verify_scan *scan, const struct merge *merge)
     if (!is_within(scan->range, &scan->last))
         return;
     scan->last = copied(&scan->last, scan->arena);
-    tell_end(scan);
+    report_end(scan);
 }
 
 static enum status query_merge(
@@ -194,7 +194,7 @@ static enum status query_merge(
         TRY(pg_send(&session->pg, &sql_open_chunk, &params, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &merge->sources.rows, err));
-    tell_source_end(scan, merge);
+    report_source_end(scan, merge);
     if (more)
         TRY(pg_next(&session->pg, &merge->states.rows, err));
     if (may_be_behind)
@@ -486,7 +486,7 @@ enum status verify_scan_sum_sources(struct session *session, struct verify_scan 
     arena_init(&scratch);
     TRY(read_merge(session, scan, &merge, err));
     list = list_facts(session, scan, &merge);
-    tell_end(scan);
+    report_end(scan);
     if (merge.has_properties)
         TRY(project_all(session, scan, &merge, &list, err));
     doubts.subjects = ARENA_ARRAY(&session->arena, struct subject, list.count);
@@ -576,7 +576,7 @@ static enum status sum_versions(struct session *session, struct verify_scan *sca
 
     TRY(read_entries(session, scan, &rows, err));
     end_entries(scan, rows, PQntuples(rows));
-    tell_end(scan);
+    report_end(scan);
     for (int i = 0; i < PQntuples(rows); i++) {
         struct entity_key entry = key_at(rows, i);
 
@@ -612,7 +612,7 @@ enum status verify_scan_sum_entries(struct session *session, struct verify_scan 
     }
     count = count_read(scan, rows);
     end_entries(scan, rows, count);
-    tell_end(scan);
+    report_end(scan);
     for (int i = 0; i < count; i++) {
         struct entity_key entry = key_at(rows, i);
         struct property_list properties = { pg_bytes(rows, i, ROWS_PROPERTIES) };
