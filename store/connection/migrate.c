@@ -67,12 +67,14 @@ static enum status run_sql(PGconn *conn, const char *sql, const char *what, stru
     PG_RESULT result = PQexec(conn, sql);
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     ExecStatusType type = PQresultStatus(result);
+    enum status status;
 
     if (type == PGRES_COMMAND_OK || type == PGRES_TUPLES_OK)
         return STATUS_OK;
+    status = failed(conn, what, err);
     if (err && state)
         memcpy(err->sqlstate, state, 5);
-    return failed(conn, what, err);
+    return status;
 }
 
 /* ---- applying ---- */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, stop, and outages of PostgreSQL and Redis."""
 
+import glob
 import os
 import signal
 import socket
@@ -11,7 +12,7 @@ import unittest
 from tavola_test import client, log_lines
 from tavola_test.client import ImportEntitiesRequest, entity, key
 from tavola_test.processes import program_environment, run_program
-from tavola_test.settings import BIN, TIMEOUT_FACTOR
+from tavola_test.settings import BIN, SOURCE, TIMEOUT_FACTOR
 from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
 
@@ -88,7 +89,7 @@ class Options(unittest.TestCase):
         for name in names:
             text = run_program(name, "--help").stdout
             for setting in run_program(name, "--print-settings").stdout.split():
-                own = text.split(f"  {setting}\n")[1].split("\n  TAVOLA_")[0]
+                own = text.split(f"  {setting}\n")[1].split("\n  TAVOLA_")[0].strip().splitlines()[-1]  # the values
                 every[setting] = own.split("default: ")[1].strip() if "default: " in own else ""
         every.update(TAVOLA_POSTGRES="host=/x", TAVOLA_REDIS="unix:/x", TAVOLA_AUTHENTICATION="none")
         for name in names:
@@ -165,6 +166,27 @@ class Migrations(LifecycleCase):
         made.migrate()
         plan = run_program("tavola", "migrate", "--plan", settings={"TAVOLA_POSTGRES": made.postgres})
         self.assertIn("nothing to do", plan.stdout)
+
+    def test_a_migration_gives_up_its_place_while_a_table_is_in_use(self):
+        """While a transaction of another program keeps a table, the migration waits, and statements behind it go on."""
+        made = self.stack(migrate=False, redis=False)
+        made.sql("create table schema_migrations (version integer primary key, name text not null, applied timestamptz not null default now())")
+        for path in sorted(glob.glob(os.path.join(SOURCE, "migrations", "*.sql")))[:34]:
+            name = os.path.basename(path).removesuffix(".sql")
+            with open(path, encoding="utf-8") as file:
+                made.sql(f"{file.read()}; insert into schema_migrations (version, name) values ({int(name[:4])}, '{name}')")
+        plan = run_program("tavola", "migrate", "--plan", settings={"TAVOLA_POSTGRES": made.postgres}).stdout
+        self.assertIn("would apply 0035_intent_traces", plan)
+        self.assertIn("programs of schema version 34 and later go on working", plan)
+        self.assertRegex(plan, r"locks intents \(0 MB\) for 0\.\d s at most")
+        with made.holding("lock table intents in access share mode; select 1"):
+            run = made.start("migrate", [os.path.join(BIN, "tavola"), "migrate"], {"TAVOLA_POSTGRES": made.postgres})
+            wait_for("the wait", lambda: "0035_intent_traces waits" in run.output(), 30)
+            self.assertEqual(made.sql("select count(*) from intents"), "0", "not behind the migration for good")
+            self.assertTrue(run.is_running())
+        self.assertEqual(run.wait(), 0, run.output())
+        self.assertIn("applied 0035_intent_traces", run.output())
+        self.assertEqual(made.sql("select oldest_program from schema_migrations where version = 35"), "34")
 
     def test_programs_work_with_a_later_schema_that_accepts_them(self):
         """The next release's migration has run, and this release's programs start, as they do after a roll-back."""
