@@ -33,7 +33,7 @@ _PHASES = ("before", "during", "after")
 _OVERLOADED = (*_LOADS, "page")
 _MANY_CONNECTIONS = "connections=16"  # what one may send at once is less than in flight
 # The overload is made by the lean client: with that of the C core, the client would be what is overloaded.
-SATURATING = {"get": 64, "upsert": 256, "page": 2}
+SATURATING = {"get": 256, "upsert": 256, "page": 16}
 
 
 def _method(load):
@@ -174,8 +174,9 @@ class Latency:
     # ---- overload ----
 
     def saturate(self, load):
-        """The maximum of the client that makes the overload."""
-        self.saturated[load] = self.loads.lean_call(_method(load), self.paths[load], SATURATING[load])
+        """The maximum of the client that makes the overload, with its connections and deadlines."""
+        self.saturated[load] = self.loads.lean_call(_method(load), self.paths[load], SATURATING[load],
+                                                    _MANY_CONNECTIONS, f"deadline={CALL_TIMEOUT_MS}")
         return self.saturated[load]
 
     def overload(self, load):
