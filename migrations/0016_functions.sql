@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Functions of intents and tables that several statements use. Each is one expression or one query, so that PostgreSQL
--- inlines it.
+-- Functions of intents and tables that several statements use. Each is one expression or one query,
+-- so that PostgreSQL inlines it.
 
 -- The time when an intent was made, in microseconds since 1970: its id begins with that time.
 create function made_us(id uuid) returns bigint language sql immutable parallel safe as $$

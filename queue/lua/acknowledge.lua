@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Acknowledge and delete entries: both or neither, so that no entry is left without an owner.
--- KEYS[1] stream; ARGV[1] group; then entry ids, at most some hundreds. Returns the number of acknowledged entries.
+-- KEYS[1] stream; ARGV[1] group; then entry ids, at most some hundreds. Returns the number of
+-- acknowledged entries.
 --
--- To delete an entry Redis walks to it from the beginning of its node, so as many entries as possible are deleted by
--- trimming the stream: below the oldest pending entry or, if no entry is pending, up to the last that was delivered. No
--- entry there is still to be done. The group delivers in the order of ids, and new entries get larger ones: what
--- was not delivered is above all that was. A delivered entry is pending, also when it is handed back or taken over,
--- until it is acknowledged. Both ends are the group's own and not ids that the caller names, which may be of a stream
--- that was flushed since. A group that was made anew begins before the first entry, with nothing pending.
+-- To delete an entry, Redis walks to it from the beginning of its node, so as many entries as
+-- possible are deleted by trimming the stream: below the oldest pending entry or, if none is
+-- pending, up to the last entry that was delivered. No entry there has work left: the group delivers
+-- in the order of ids, and a delivered entry is pending, also when it is released or reclaimed, until
+-- it is acknowledged. Both bounds are read from the group, not taken from the caller, whose ids may
+-- be of a stream that was flushed since. A new group begins before the first entry, with nothing
+-- pending.
 local acknowledged = redis.call('XACK', KEYS[1], unpack(ARGV))
 if acknowledged == 0 then
   return 0 -- another consumer has acknowledged them, or stream and group are new since the claim

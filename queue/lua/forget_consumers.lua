@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Delete consumers that have no claimed entries and have been silent for ARGV[3] ms.
--- KEYS[1] stream; ARGV[1] group, ARGV[2] a consumer to keep, ARGV[3] ms. Returns the number of deleted consumers.
+-- Delete consumers that have no claimed entries and have been silent for ARGV[3] ms. KEYS[1]
+-- stream; ARGV[1] group, ARGV[2] a consumer to keep, ARGV[3] ms. Returns the number of deleted
+-- consumers.
 local forgotten = 0
 for _, row in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
   local consumer = {}

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Remove the oldest changes of feed $1: of its first $3 changes up to number $4 those older than $2
--- seconds, or all of these if $2 is below 0. The floor rises in the same commit, so that a reader that resumes
--- below it gets RESYNC_REQUIRED. Returns the number of deleted rows.
+-- seconds, or all of these if $2 is below 0. The floor rises in the same commit, so that a reader
+-- that resumes below it gets RESYNC_REQUIRED. Returns the number of deleted rows.
 with gone as (
     delete from changes c
     using (

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- intent_take for a worker that sends spans: each intent with its id, and its trace or null. The same guard (G9), the same
--- index intents_key.
+-- intent_take for a worker that sends spans: each intent with its id, and its trace or null. The
+-- same guard (G9), the same index intents_key.
 delete from intents i
 using unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 cross join lateral (
