@@ -98,6 +98,11 @@ class Scaler(unittest.TestCase):
         with self.assertRaises(grpc.RpcError):
             next(stream)
 
+    def test_a_connection_is_kept(self):
+        """KEDA asks for days over one connection. A server hangs up on a connection with many calls of strangers."""
+        for _ in range(3000):
+            self.is_active()
+
     def test_without_the_database_nothing_is_known(self):
         before = self.stack.worker
         address = f"127.0.0.1:{free_port()}"
