@@ -12,7 +12,7 @@
 #include "client/command.h"
 #include "client/output.h"
 
-#define QUERY_ARGUMENTS "TABLE [FILTER] [--select NAME,NAME...] [--limit N] [-o FORM]"
+#define QUERY_ARGUMENTS "TABLE [FILTER] [--select NAME,NAME...] [--limit N] [--explain] [-o FORM]"
 #define COUNT_ARGUMENTS "TABLE [FILTER]"
 #define LOOKUP_ARGUMENTS                                                                                     \
     "INDEX [VALUE | TYPE=VALUE]... [--latest] [--keys-only] [--descending] [--limit N] [-o FORM]"
@@ -53,6 +53,46 @@ static void split_names(char *text, const char *out[static ARGUMENTS_MAX_WORDS])
     out[count] = NULL;
 }
 
+/* A request of ExplainQuery. */
+static void write_explain_request(const struct tavola_query *query, struct request *request)
+{
+    struct request inner;
+
+    request_begin(&inner);
+    request_text(&inner, "table", query->table);
+    request_text(&inner, "filter", query->filter);
+    request_begin(request);
+    request_json_member(request, "query", request_json(&inner));
+    request_end(&inner);
+}
+
+/* Print the access path, the rows that it examines at most where that is known, and what would help. */
+static int explain(struct tavola *client, const struct tavola_query *query)
+{
+    struct tavola_record record;
+    struct tavola_reply *reply;
+    struct request request;
+    char *path, *suggestions;
+
+    write_explain_request(query, &request);
+    reply = calls_ask(client, "ExplainQuery", &request);
+    if (!reply)
+        return COMMAND_FAILED;
+    record = tavola_reply_record(reply);
+    path = tavola_record_text(&record, "expected.accessPath");
+    suggestions = tavola_record_text(&record, "suggestions");
+    printf("access path  %s\n", path);
+    if (tavola_record_integer(&record, "expected.rowsExamined") > 0)
+        printf("examines     %lld rows at most\n",
+            (long long)tavola_record_integer(&record, "expected.rowsExamined"));
+    if (*suggestions)
+        printf("%s\n", suggestions);
+    tavola_free(path);
+    tavola_free(suggestions);
+    tavola_reply_free(reply);
+    return COMMAND_OK;
+}
+
 static int run_query(const struct client_config *config, int argc, char **argv)
 {
     static struct output out;
@@ -75,6 +115,8 @@ static int run_query(const struct client_config *config, int argc, char **argv)
     query.table = arguments.words[0];
     query.filter = arguments.count > 1 ? arguments.words[1] : NULL;
     query.page_size = limit < 1000 ? (int)limit : 0;
+    if (arguments_value(&arguments, "--explain"))
+        return calls_close(client, explain(client, &query));
     if (arguments_value(&arguments, "--select")) {
         /* The words of the command line may be written into. */
         split_names((char *)(uintptr_t)arguments_value(&arguments, "--select"), names);
@@ -244,7 +286,9 @@ static const struct command commands[] = {
     {
         .words = "query",
         .arguments = QUERY_ARGUMENTS,
-        .help = "print the entities of a table that match a filter; FORM is jsonl, json, csv or table",
+        .help = "print the entities of a table that match a filter; FORM is jsonl, json, csv or table; "
+                "--explain: "
+                "print how they would be found instead",
         .examples = "tavola query people 'Age ge 36' -o table\n"
                     "tavola query people \"PartitionKey eq 'sales'\" --select Name,Age --limit 10\n",
         .run = run_query,

@@ -210,6 +210,12 @@ class Reading(ServerCase):
         self.assertEqual(table, "PartitionKey  RowKey  Age  Name\nsales         0       30   Ada, 0\n")
         self.assertIn("-o takes jsonl, json, csv or table", self.run_command("query", self.table, "-o", "xml", code=2).stderr)
 
+    def test_a_query_is_explained(self):
+        said = self.run_command("query", self.table, "PartitionKey eq 'sales' and Age ge 31", "--explain").stdout
+        self.assertRegex(said, r"^access path  PARTITION_SCAN\n.+ within the partition")
+        self.assertRegex(self.run_command("query", self.table, "PartitionKey eq 'p' and RowKey eq 'r'", "--explain").stdout,
+                         r"^access path  POINT\nexamines     1 rows at most\n")
+
     def test_what_finds_nothing_says_so(self):
         done = self.run_command("query", self.table, "Age lt 0")
         self.assertEqual((done.stdout, done.stderr), ("", "tavola: nothing was found\n"))
