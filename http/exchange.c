@@ -17,11 +17,13 @@
  * body has been discarded.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/digits.h"
@@ -219,14 +221,14 @@ void http_exchange_authenticated(struct http_exchange *base)
 }
 
 /* Take the wishes since the last call. 0: there are none, and the exchange is asleep from now on. */
-static unsigned take_wishes(struct exchange *exchange)
+static unsigned take_wishes(struct exchange *exchange, bool sleeps)
 {
     unsigned wishes;
 
     pthread_mutex_lock(&exchange->server->lock);
     wishes = exchange->wishes;
     exchange->wishes = 0;
-    exchange->asleep = wishes == 0;
+    exchange->asleep = sleeps && wishes == 0;
     pthread_mutex_unlock(&exchange->server->lock);
     return wishes;
 }
@@ -292,7 +294,7 @@ static void end_or_sleep(struct exchange *exchange)
             end_exchange(exchange);
             return;
         }
-    } while (take_wishes(exchange) != 0);
+    } while (take_wishes(exchange, true) != 0);
 }
 
 /* Separate the exchange from its connection, which has finished with it. */
@@ -335,13 +337,13 @@ static void tell_again(struct exchange *exchange)
 }
 
 /* Call `body` again as often as the owner asks for it. Returns the owner's other wishes; 0: none yet. */
-static unsigned next_wishes(struct exchange *exchange)
+static unsigned next_wishes(struct exchange *exchange, bool sleeps)
 {
-    unsigned wishes = take_wishes(exchange);
+    unsigned wishes = take_wishes(exchange, sleeps);
 
     while (wishes == WISH_READ && exchange->state >= EXCHANGE_TOLD) {
         tell_again(exchange);
-        wishes = take_wishes(exchange);
+        wishes = take_wishes(exchange, sleeps);
     }
     return wishes;
 }
@@ -380,9 +382,36 @@ static void put_back(struct exchange *exchange, unsigned wishes)
     pthread_mutex_unlock(&exchange->server->lock);
 }
 
+/* Nothing more of the client has arrived, neither bytes nor the end of what it sends. */
+static bool is_silent(const struct connection *connection)
+{
+    char byte;
+
+    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+/*
+ * Most replies are known as soon as all that has arrived has been told. The library then asks for such a
+ * reply in the next round, so the connection need not be suspended and resumed.
+ *
+ * The library learns of bytes and of the client's end by edges. If both come in one edge, it reads the bytes
+ * and does not notice the end. So the connection of such a client is suspended: a resumed connection is read
+ * again. TLS has buffers of its own, which a look at the socket does not show.
+ */
+static bool lingers(struct exchange *exchange)
+{
+    bool first = exchange->state == EXCHANGE_TOLD && !exchange->has_lingered && !exchange->server->tls &&
+                 is_silent(exchange->connection);
+
+    exchange->has_lingered = exchange->has_lingered || first;
+    return first;
+}
+
 static enum MHD_Result go_on(struct exchange *exchange)
 {
-    unsigned wishes = next_wishes(exchange);
+    bool stays = lingers(exchange);
+    unsigned wishes = next_wishes(exchange, !stays);
 
     if (waits_for_body(exchange, wishes)) {
         put_back(exchange, wishes);
@@ -393,7 +422,11 @@ static enum MHD_Result go_on(struct exchange *exchange)
     if (exchange->state == EXCHANGE_BEGUN && (wishes & WISH_READ) && is_too_large(exchange)) {
         exchange->state = EXCHANGE_TOLD;
         exchange->server->options.events.refused(&exchange->base, HTTP_BODY_TOO_LARGE);
-        wishes = next_wishes(exchange);
+        wishes = next_wishes(exchange, true);
+    }
+    if (wishes == 0 && stays) {
+        exchange->server->has_lingering = true;
+        return MHD_YES;
     }
     if (wishes == 0) {
         connection_enter(exchange->connection, CONNECTION_WORKING, 0);

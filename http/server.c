@@ -72,8 +72,9 @@ static void run_ready(struct http_server *server)
 
     while (goes_on) {
         (void)exchange_run_woken(server);
+        server->has_lingering = false;
         (void)MHD_run(server->daemon);
-        goes_on = exchange_tell_sent(server);
+        goes_on = exchange_tell_sent(server) || server->has_lingering;
         if (server->is_fed && server->options.events.drained)
             server->options.events.drained(server->options.context);
         server->is_fed = false;

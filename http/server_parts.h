@@ -71,6 +71,7 @@ struct exchange {
     struct buf body;        /* as received; on the heap */
     size_t discarded_bytes; /* received bytes of a body that is too large */
     bool told_gone;
+    bool has_lingered; /* the library has been left to ask for the reply in a further round */
 
     /* bits of enum exchange_wish that have not been taken yet; guarded by the lock, like the members below */
     unsigned wishes; /* bits of enum exchange_wish, not looked at yet */
@@ -98,6 +99,7 @@ struct http_server {
     struct address_counts addresses;
     int64_t next_idle_check_us, next_busy_check_us; /* clock_monotonic_us; INT64_MAX: never */
     pthread_t self;                                 /* the thread that runs the server */
+    bool has_lingering;                             /* the library asks for replies again in the next round */
     struct exchange *sent;                          /* exchanges whose owners have to be told with `sent` */
     /* the number of exchanges that have begun and not ended */
     int exchanges;

@@ -308,6 +308,28 @@ END_TEST
 
 /* ---- clients that do not behave ---- */
 
+/* Guard G48. Another program on the way could take what follows for a further request. */
+START_TEST(a_request_with_two_lengths_is_refused)
+{
+    static const char *const headers[] = {
+        "Content-Length: 2\r\nContent-Length: 3\r\n",
+        "Content-Length: 2\r\nContent-Length: 2\r\n",
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+    };
+
+    start((struct http_limits){ 0 });
+    for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
+        char text[200];
+        int fd = http_client_open(port());
+
+        snprintf(text, sizeof(text), "POST /echo HTTP/1.1\r\nHost: t\r\n%s\r\n{}", headers[i]);
+        http_client_send(fd, text);
+        expect_close(fd, "HTTP/1.1 400 ");
+    }
+    ck_assert_int_eq(owner.ended, 0);
+}
+END_TEST
+
 START_TEST(a_connection_without_a_request_is_closed)
 {
     start((struct http_limits){ .first_request_ms = 100 });
@@ -484,6 +506,7 @@ Suite *test_server_suite(void)
     tcase_add_test(tc, a_refused_request_with_a_small_body_keeps_its_connection);
     tcase_add_test(tc, a_refused_request_without_a_body_keeps_its_connection);
     tcase_add_test(tc, a_body_in_chunks_that_is_too_large_is_refused);
+    tcase_add_test(tc, a_request_with_two_lengths_is_refused);
     tcase_add_test(tc, a_connection_without_a_request_is_closed);
     tcase_add_test(tc, headers_that_come_slowly_do_not_hold_a_connection);
     tcase_add_test(tc, a_body_that_comes_slowly_ends_its_exchange);

@@ -259,4 +259,7 @@ MUTANTS = [
 
     ("G46", [("api/jwt/web_keys.c", "if (!key || key->algorithm != expected)", "if (!key)")],
      "unit_api", "web_token", ["a_public_key_is_never_a_secret"]),
+
+    ("G48", [("http/exchange.c", "return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) ||", "return lengths > 9 || codings > 1 ||")],
+     "test_http", "http_server", ["a_request_with_two_lengths_is_refused"]),
 ]

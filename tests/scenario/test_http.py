@@ -11,6 +11,7 @@ import shutil
 import signal
 import ssl
 import tempfile
+import time
 import unittest
 import urllib.parse
 
@@ -244,6 +245,16 @@ class TestConnections(HttpCase):
             raw.socket.shutdown(1)
             self.assertIn(raw.read_all()[:12], (b"", b"HTTP/1.1 200"))
         self.assertEqual(self.get().status, 200)
+
+    def test_a_client_that_ends_its_side_at_any_moment_is_let_go(self):
+        for n in range(300):
+            with Raw(self.address) as raw:
+                raw.send(self.request())
+                end = time.perf_counter() + n * 10e-6
+                while time.perf_counter() < end:
+                    pass
+                raw.socket.shutdown(1)
+                self.assertIn(raw.read_all()[:12], (b"", b"HTTP/1.1 200"))
 
     def test_requests_whose_end_is_in_doubt_are_refused(self):
         body = b"{}"
