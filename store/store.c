@@ -20,7 +20,7 @@
 #include "store/lanes/waiters.h"
 #include "store/monitor.h"
 #include "store/routes.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/session/shared_catalogue.h"
 #include "store/short_reads/short_batch.h"
 

@@ -102,7 +102,7 @@ struct operation {
      * the operation.
      */
     struct operation *next, *previous;
-    /* times recorded by the store: store/session/operation_times.h */
+    /* times recorded by the store: domain/operations/operation_times.h */
     struct operation_times *times;
 };
 

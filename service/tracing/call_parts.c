@@ -3,7 +3,7 @@
 #include "service/tracing/call_parts.h"
 
 #include "base/clock.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 
 static const struct query_stats *stats_of(const struct operation *operation)
 {

@@ -10,7 +10,7 @@
 #include "store/connection/row_arrays.h"
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/session/resolve.h"
 #include "store/session/unit_of_work.h"
 #include "store/sql.h"

@@ -17,7 +17,7 @@
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/session/resolve.h"
 #include "store/session/unit_of_work.h"
 #include "store/session/worker_attempt.h"

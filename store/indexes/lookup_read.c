@@ -15,7 +15,7 @@
 #include "store/intents/lag.h"
 #include "store/queries/collect.h"
 #include "store/session/attempt.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/session/resolve.h"
 #include "store/sql.h"
 

@@ -4,7 +4,7 @@
  */
 #include "store/lanes/fair_queue.h"
 
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 
 /*
  * In turns: the maximum debt of an account, so that one expensive operation does not exclude the

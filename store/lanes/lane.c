@@ -10,7 +10,7 @@
 #include "base/condition.h"
 #include "domain/reason.h"
 #include "store/lanes/fair_queue.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 
 enum {
     /*

@@ -9,7 +9,7 @@
 #include "domain/keys/entity_key.h"
 #include "domain/reason.h"
 #include "store/intents/freshness.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/sql.h"
 
 /*

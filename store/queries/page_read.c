@@ -10,7 +10,7 @@
 #include "store/queries/collect.h"
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/session/resolve.h"
 
 /* ---- what all queries share ---- */

@@ -9,7 +9,7 @@
 #include "domain/reason.h"
 #include "domain/sampling/sample_form.h"
 #include "store/session/attempt.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/sql.h"
 
 enum {

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/session/unit_of_work.h"
 
 enum { MAX_ATTEMPTS = 6 };

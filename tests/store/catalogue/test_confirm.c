@@ -12,7 +12,7 @@
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 

@@ -12,7 +12,7 @@
 #include "store/indexes/replacement_calls.h"
 #include "store/job_work.h"
 #include "store/jobs/job_calls.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 

@@ -2,7 +2,7 @@
 /* test_lookup.c - look-ups: which entities they find, how they treat entries that are behind, and pages. */
 #include <check.h>
 
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "tests/support/builders.h"
 
 enum { INDEX_ID = 900, REBUILT_ID = 901, PEOPLE = 12 };

@@ -12,7 +12,7 @@
 #include "store/indexes/reconcile.h"
 #include "store/intents/backlog_work.h"
 #include "store/intents/scan_reach.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/session/session.h"
 #include "store/session/worker.h"
 #include "store/transactions/transaction_work.h"

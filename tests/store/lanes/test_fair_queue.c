@@ -7,7 +7,7 @@
 
 #include "base/macros.h"
 #include "store/lanes/fair_queue.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 
 enum { MAX_WAITING = 100, CREDIT = 4, ROOM = 400, ACCOUNTS = 5, STEPS = 50000 };
 

@@ -13,7 +13,7 @@
 #include "store/entities/read_batch.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/short_reads/short_batch.h"
 #include "tests/support/builders.h"
 

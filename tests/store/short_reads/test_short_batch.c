@@ -11,7 +11,7 @@
 #include "domain/limits.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 #include "store/short_reads/short_ranges.h"
 #include "tests/support/builders.h"
 

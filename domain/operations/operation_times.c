@@ -2,7 +2,7 @@
 /*
  * operation_times.c - see the header.
  */
-#include "store/session/operation_times.h"
+#include "domain/operations/operation_times.h"
 
 #include "base/clock.h"
 

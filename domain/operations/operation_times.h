@@ -5,8 +5,8 @@
  * They lie in the operation's arena. An operation that the store makes for its own use may have
  * none; then each time is 0.
  */
-#ifndef STORE_SESSION_OPERATION_TIMES_H
-#define STORE_SESSION_OPERATION_TIMES_H
+#ifndef DOMAIN_OPERATIONS_OPERATION_TIMES_H
+#define DOMAIN_OPERATIONS_OPERATION_TIMES_H
 
 #include "domain/operations/operation.h"
 
