@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "domain/intents/intent.h"
 #include "queue/queue.h"
-#include "store/session/remembered.h"
+#include "store/connection/remembered.h"
 
 struct publisher;
 

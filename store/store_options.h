@@ -12,7 +12,7 @@
 #include "domain/catalogue/quotas.h"
 #include "domain/intents/intent.h"
 #include "store/access/access_snapshot.h"
-#include "store/session/remembered.h"
+#include "store/connection/remembered.h"
 
 struct store_options {
     const char *postgres;          /* a libpq connection string */

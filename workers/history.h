@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.h - stores in Redis, for the worker's next start, the latest point of the database's
- * history that the worker has seen: see store/session/remembered.h.
+ * history that the worker has seen: see store/connection/remembered.h.
  */
 #ifndef WORKERS_HISTORY_H
 #define WORKERS_HISTORY_H

@@ -16,7 +16,7 @@
 #include "domain/intents/intent.h"
 #include "domain/operations/audit_operations.h"
 #include "store/connection/pg.h"
-#include "store/session/remembered.h"
+#include "store/connection/remembered.h"
 
 /* Called after COMMIT with the intents of the transaction. */
 struct commit_observer {

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "domain/intents/intent.h"
 #include "domain/intents/queue_control.h"
-#include "store/session/remembered.h"
+#include "store/connection/remembered.h"
 
 struct worker;
 struct shared_catalogue;

@@ -11,8 +11,8 @@
  *
  * All functions are thread-safe.
  */
-#ifndef STORE_SESSION_REMEMBERED_H
-#define STORE_SESSION_REMEMBERED_H
+#ifndef STORE_CONNECTION_REMEMBERED_H
+#define STORE_CONNECTION_REMEMBERED_H
 
 #include "domain/database/history.h"
 

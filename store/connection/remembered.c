@@ -2,7 +2,7 @@
 /*
  * remembered.c - see the header.
  */
-#include "store/session/remembered.h"
+#include "store/connection/remembered.h"
 
 #include <pthread.h>
 #include <stdlib.h>
