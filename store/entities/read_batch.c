@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "domain/indexes/index_plan.h"
-#include "store/connection/row_arrays.h"
+#include "store/session/row_arrays.h"
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
 #include "domain/operations/operation_times.h"

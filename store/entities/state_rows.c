@@ -10,7 +10,7 @@
 #include "store/entities/state_rows.h"
 
 #include "domain/writes/strong_entries.h"
-#include "store/connection/row_arrays.h"
+#include "store/session/row_arrays.h"
 #include "store/sql.h"
 
 /* ---- locking ---- */

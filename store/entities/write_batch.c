@@ -10,7 +10,7 @@
 #include "domain/ticks.h"
 #include "domain/writes/strong_entries.h"
 #include "domain/writes/write_plan.h"
-#include "store/connection/row_arrays.h"
+#include "store/session/row_arrays.h"
 #include "store/entities/entry_rows.h"
 #include "store/entities/owner_rows.h"
 #include "store/entities/state_rows.h"

@@ -8,7 +8,7 @@
 
 #include "domain/indexes/reconcile_plan.h"
 #include "domain/intents/intent.h"
-#include "store/connection/row_arrays.h"
+#include "store/session/row_arrays.h"
 #include "store/session/session.h"
 
 struct source_key {

@@ -6,7 +6,7 @@
 #include "store/verification/verify_look.h"
 
 #include "domain/entities/row_state.h"
-#include "store/connection/row_arrays.h"
+#include "store/session/row_arrays.h"
 #include "store/sql.h"
 
 /* A source with more bytes is read by itself. */

@@ -2,7 +2,7 @@
 /*
  * row_arrays.c - see the header.
  */
-#include "store/connection/row_arrays.h"
+#include "store/session/row_arrays.h"
 
 void key_arrays_init(struct key_arrays *arrays, struct arena *arena)
 {

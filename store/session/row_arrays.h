@@ -2,8 +2,8 @@
 /*
  * row_arrays.h - arrays of keys and rows as parameters of the entity statements.
  */
-#ifndef STORE_CONNECTION_ROW_ARRAYS_H
-#define STORE_CONNECTION_ROW_ARRAYS_H
+#ifndef STORE_SESSION_ROW_ARRAYS_H
+#define STORE_SESSION_ROW_ARRAYS_H
 
 #include "domain/keys/entity_key.h"
 #include "domain/writes/write_plan.h"
