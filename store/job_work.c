@@ -12,7 +12,7 @@
 #include "store/job_work.h"
 
 #include "base/failpoint.h"
-#include "store/background/purge.h"
+#include "store/indexes/purge.h"
 #include "store/background/range_delete.h"
 #include "store/builds/index_build.h"
 #include "store/builds/index_update.h"

@@ -31,7 +31,7 @@ static void end_stalled(struct worker_ctx *ctx)
     struct stalled_sessions ended = { 0 };
     struct error err = { 0 };
 
-    if (sweep_end_stalled(ctx->store, &ended, &err) != STATUS_OK)
+    if (worker_end_stalled(ctx->store, &ended, &err) != STATUS_OK)
         log_event(LOG_DEBUG, "end_stalled_sessions_failed", log_text("why", err.message));
     else if (ended.count > 0)
         log_event(LOG_WARN, "ended_stalled_sessions", log_number("sessions", ended.count),

@@ -177,7 +177,7 @@ MUTANTS = [
              ("store/session/sql/watermark_forget.sql", "where as_of >", "where false and as_of >")],
      "test_store", "fresh", ["a_time_that_lies_ahead_says_nothing"]),
 
-    ("G25", [("store/background/state_purge.c", "if (table->indexes[k]->index_id == manifest->items[i].index_id)",
+    ("G25", [("store/indexes/state_purge.c", "if (table->indexes[k]->index_id == manifest->items[i].index_id)",
               "if (manifest->items[i].index_id == 0)")],
      "test_store", "index_drop", ["states_that_a_living_index_needs_stay"]),
 

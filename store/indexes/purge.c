@@ -3,10 +3,10 @@
  * purge.c - see the header. A chunk runs the first of the purge statements that still finds rows.
  * When no statement finds a row, the job ends.
  */
-#include "store/background/purge.h"
+#include "store/indexes/purge.h"
 
 #include "base/failpoint.h"
-#include "store/background/state_purge.h"
+#include "store/indexes/state_purge.h"
 #include "store/sql.h"
 
 enum { PURGE_ROWS = 2000 };

@@ -15,7 +15,7 @@
  * through the fence. So no removable row appears behind the walk, and a chunk that is repeated
  * finds nothing.
  */
-#include "store/background/state_purge.h"
+#include "store/indexes/state_purge.h"
 
 #include "base/failpoint.h"
 #include "store/indexes/source_keys.h"

@@ -4,8 +4,8 @@
  * needs no fence: the change that dropped the index or deleted the table went through the fence, so
  * no server writes these rows any more.
  */
-#ifndef STORE_BACKGROUND_PURGE_H
-#define STORE_BACKGROUND_PURGE_H
+#ifndef STORE_INDEXES_PURGE_H
+#define STORE_INDEXES_PURGE_H
 
 #include "store/jobs/job.h"
 

@@ -2,8 +2,8 @@
 /*
  * state_purge.h - removes the state rows that a dropped index leaves behind.
  */
-#ifndef STORE_BACKGROUND_STATE_PURGE_H
-#define STORE_BACKGROUND_STATE_PURGE_H
+#ifndef STORE_INDEXES_STATE_PURGE_H
+#define STORE_INDEXES_STATE_PURGE_H
 
 #include "store/jobs/job.h"
 
