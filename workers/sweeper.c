@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "domain/limits.h"
 #include "store/background/sweep.h"
+#include "store/connection/stalled_sessions.h"
 #include "workers/history.h"
 #include "workers/worker.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "store/access/account_calls.h"
+#include "store/session/session.h"
 #include "store/sql.h"
 
 static struct account_usage take_usage(const PGresult *result, int row)

@@ -13,7 +13,8 @@
 #include "domain/access/key_wrap.h"
 #include "domain/catalogue/catalogue.h"
 #include "domain/catalogue/service_properties.h"
-#include "store/connection/pg.h"
+
+struct pg;
 
 struct account_service {
     struct str account; /* account id */

@@ -12,7 +12,8 @@
 
 #include "domain/access/account.h"
 #include "domain/access/key_wrap.h"
-#include "store/connection/pg.h"
+
+struct pg;
 
 /* The columns of account_list.sql. */
 enum account_column {

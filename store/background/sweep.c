@@ -12,7 +12,6 @@
 
 #include "base/failpoint.h"
 #include "store/background/expire.h"
-#include "store/connection/stalled_sessions.h"
 #include "store/feed/feed_purge.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/fence.h"
@@ -168,16 +167,4 @@ enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struc
     TRY(remove_all(store, &sweep, &sql_claim_sweep, &counts->claims, more, err));
     TRY(remove_all(store, &sweep, &sql_catalogue_changes_sweep, &counts->versions, more, err));
     return remove_all(store, &sweep, &sql_transaction_sweep, &counts->transactions, more, err);
-}
-
-/* ---- stalled sessions ---- */
-
-static enum status end_stalled(struct session *session, void *context, struct error *err)
-{
-    return stalled_sessions_end(&session->pg, STALLED_MS, context, err);
-}
-
-enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
-{
-    return worker_attempt(store, end_stalled, out, err);
 }

@@ -9,14 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "store/connection/stalled_sessions.h"
 #include "store/session/worker.h"
-
-/*
- * End those sessions of this role whose program has been stopped inside a transaction for
- * STALLED_MS.
- */
-MUST_USE enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err);
 
 struct sweep_counts {
     int64_t expired, dead_rows, markers, transactions, requests, changes, audits, rates, claims, versions;

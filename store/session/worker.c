@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "store/connection/stalled_sessions.h"
 #include "store/session/epoch.h"
 #include "store/session/worker_attempt.h"
 
@@ -67,4 +68,14 @@ enum status worker_look_at_history(struct worker *store, struct error *err)
 int64_t worker_connection(const struct worker *store)
 {
     return store->session.pg.connects;
+}
+
+static enum status end_stalled(struct session *session, void *context, struct error *err)
+{
+    return stalled_sessions_end(&session->pg, STALLED_MS, context, err);
+}
+
+enum status worker_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
+{
+    return worker_attempt(store, end_stalled, out, err);
 }

@@ -46,6 +46,11 @@ void worker_share_catalogue(struct worker *store, struct shared_catalogue *catal
  */
 MUST_USE enum status worker_look_at_history(struct worker *store, struct error *err);
 
+struct stalled_sessions; /* store/connection/stalled_sessions.h */
+
+/* End those sessions of this role whose program has been stopped inside a transaction for STALLED_MS. */
+MUST_USE enum status worker_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err);
+
 /*
  * The number of the present connection, which differs after each reconnect. Reconciles do not wait
  * for the disk, so a caller that remembers finished intents must forget them if the number has

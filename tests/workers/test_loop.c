@@ -11,6 +11,7 @@
 #include "domain/intents/delivery.h"
 #include "domain/limits.h"
 #include "store/background/sweep.h"
+#include "store/connection/stalled_sessions.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/indexes/reconcile.h"
@@ -390,7 +391,7 @@ enum status job_work_run(struct worker *store, bool *worked, struct error *err)
     return fake_down(err);
 }
 
-enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
+enum status worker_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
 {
     (void)store, (void)out;
     return fake_down(err);
