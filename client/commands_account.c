@@ -15,6 +15,7 @@
 #include "domain/ticks.h"
 #include "store/access/account_calls.h"
 #include "store/access/wrapping_source.h"
+#include "store/connection/pg.h"
 
 enum { ACCOUNT_NAME_TEXT_BYTES = 80 };
 

@@ -7,7 +7,8 @@
 #define STORE_ACCESS_AUDIT_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* OPERATION_AUDIT_LIST and OPERATION_AUDIT_STORE: see domain/operations/audit_operations.h. */
 void audit_calls_list(struct session *session, struct operation *operation);

@@ -6,7 +6,8 @@
 #define STORE_ACCESS_SERVICE_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* OPERATION_SERVICE_PROPERTIES_GET and _SET: see domain/operations/service_operations.h. */
 void service_calls_get(struct session *session, struct operation *operation);

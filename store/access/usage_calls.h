@@ -6,7 +6,8 @@
 #define STORE_ACCESS_USAGE_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Give an OPERATION_USAGE_GET its outcome. Entities, entries and bytes are as of the last count:

@@ -6,8 +6,10 @@
 #ifndef STORE_BACKGROUND_GAUGES_H
 #define STORE_BACKGROUND_GAUGES_H
 
+#include "base/error.h"
 #include "domain/intents/queue_control.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 enum {
     /* indexes with labels of their own; one more gauge sums up all other indexes */

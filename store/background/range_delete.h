@@ -10,7 +10,8 @@
 
 #include "domain/operations/operation.h"
 #include "store/jobs/job.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Start such a job: give an OPERATION_RANGE_DELETE its outcome. TABLE_NOT_FOUND, INDEX_OWNED,

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 struct sweep_counts {
     int64_t expired, dead_rows, markers, transactions, requests, changes, audits, rates, claims, versions;

@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 /* The usage of one table, or of the table of an index's entries. */
 struct table_usage {

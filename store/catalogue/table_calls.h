@@ -6,7 +6,8 @@
 #define STORE_CATALOGUE_TABLE_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Create a table. TABLE_ALREADY_EXISTS: a table or an index has the name, in upper or lower case;

@@ -11,7 +11,8 @@
 
 #include "base/error.h"
 #include "domain/intents/intent.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 /* Identifies a consumer in one start of its worker. */
 struct claim_owner {

@@ -8,7 +8,8 @@
 
 #include "domain/intents/intent.h"
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* The outcome is out.dead_letters: dead letters, or causes with their counts. */
 void dead_letter_calls_list(struct session *session, struct operation *operation);

@@ -11,7 +11,8 @@
 
 #include "base/error.h"
 #include "domain/intents/intent.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 /*
  * Count a failure of this intent's key in a transaction of its own: the key's dead letter is

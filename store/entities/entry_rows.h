@@ -6,7 +6,8 @@
 #define STORE_ENTITIES_ENTRY_ROWS_H
 
 #include "domain/indexes/reconcile_plan.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* ENTRY_INSERT does not check whether the entry exists; it fails if the entry does. */
 enum entry_work { ENTRY_INSERT, ENTRY_UPSERT, ENTRY_DELETE };

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "store/session/session.h"
 #include "store/sql.h"
 
 /* Index ids and values; for statements that write owners, the owners' keys too. */

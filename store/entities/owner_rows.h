@@ -7,7 +7,8 @@
 #define STORE_ENTITIES_OWNER_ROWS_H
 
 #include "domain/writes/unique_owners.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * In one flight, lock or create the rows of all slots (guard G36), read them, and set all owners to

@@ -6,7 +6,8 @@
 #define STORE_ENTITIES_READ_BATCH_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Give every OPERATION_GET of the list its outcome. All keys of one operation are read in one

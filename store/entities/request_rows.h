@@ -11,7 +11,8 @@
 #define STORE_ENTITIES_REQUEST_ROWS_H
 
 #include "domain/writes/request_record.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* One request id of a batch. Several operations may have it. */
 struct request {

@@ -11,6 +11,7 @@
 
 #include "domain/writes/strong_entries.h"
 #include "store/session/row_arrays.h"
+#include "store/session/session.h"
 #include "store/sql.h"
 
 /* ---- locking ---- */

@@ -19,7 +19,8 @@
 
 #include "domain/intents/intent.h"
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Give every OPERATION_WRITE of the list its outcome. context: a struct commit_observer. The

@@ -9,7 +9,8 @@
 #include "domain/operations/operation.h"
 #include "domain/writes/unique_owners.h"
 #include "store/entities/request_rows.h"
-#include "store/session/session.h"
+
+struct session;
 
 struct planned {
     struct operation *operation;

@@ -7,6 +7,7 @@
  */
 #include "store/feed/feed_append.h"
 
+#include "store/session/session.h"
 #include "store/sql.h"
 
 struct change_arrays {

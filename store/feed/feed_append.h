@@ -6,7 +6,8 @@
 #define STORE_FEED_FEED_APPEND_H
 
 #include "domain/writes/write_plan.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Send the changes of all rows whose tables have a feed; nothing if no table has one. Waits for no

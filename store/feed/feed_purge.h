@@ -6,7 +6,9 @@
 #ifndef STORE_FEED_FEED_PURGE_H
 #define STORE_FEED_FEED_PURGE_H
 
-#include "store/session/worker.h"
+#include "base/error.h"
+
+struct worker;
 
 /*
  * Run a round of bounded work over all feeds. The number of removed changes is added to *count;

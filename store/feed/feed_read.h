@@ -6,7 +6,8 @@
 #define STORE_FEED_FEED_READ_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* Give an OPERATION_CHANGES its outcome. */
 void feed_read_run(struct session *session, struct operation *operation);

@@ -7,7 +7,8 @@
 #define STORE_INDEXES_INDEX_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Create an index, which is BUILDING at first, and start its build, through the fence. Outcome:

@@ -8,7 +8,8 @@
 
 #include "domain/catalogue/catalogue.h"
 #include "store/jobs/job_calls.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Whether entries in other partitions may commit with their writes in this database.

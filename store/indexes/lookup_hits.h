@@ -7,7 +7,8 @@
 #define STORE_INDEXES_LOOKUP_HITS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Find the index of an OPERATION_LOOKUP. INDEX_NOT_FOUND, INDEX_NOT_READY; TOKEN_EXPIRED: a

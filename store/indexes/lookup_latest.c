@@ -13,6 +13,7 @@
 #include "store/entities/owner_rows.h"
 #include "store/entities/read_batch.h"
 #include "store/intents/freshness.h"
+#include "store/session/session.h"
 #include "store/sql.h"
 
 enum {

@@ -8,7 +8,8 @@
 #define STORE_INDEXES_LOOKUP_LATEST_H
 
 #include "domain/indexes/lookup_plan.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* Source keys, sorted. */
 struct open_sources {

@@ -6,7 +6,8 @@
 #define STORE_INDEXES_LOOKUP_READ_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Give an OPERATION_LOOKUP its outcome: entities under the keys of their sources. Unless

@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "domain/intents/intent.h"
 #include "domain/operations/operation.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 struct reconcile_counts {
     int64_t keys; /* that had an open intent */

@@ -13,7 +13,8 @@
 
 #include "domain/operations/operation.h"
 #include "store/jobs/job.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Create the new index, BUILDING, and start its build, through the fence. Outcome: out.jobs, one.

@@ -9,7 +9,8 @@
 #include "domain/indexes/reconcile_plan.h"
 #include "domain/intents/intent.h"
 #include "store/session/row_arrays.h"
-#include "store/session/session.h"
+
+struct session;
 
 struct source_key {
     int64_t table_id;

@@ -7,7 +7,8 @@
 #define STORE_INDEXES_STRONG_BUILD_H
 
 #include "domain/intents/intent.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 /* A source key, and an entry that was found for it and is deleted unless the source asks for it. */
 struct strong_source {

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "domain/tracing/trace_context.h"
-#include "store/connection/pg.h"
+#include "store/session/session.h"
 
 enum { MAX_TAKEN_TRACES = 64 }; /* of one piece of work; intents beyond them end their traces */
 

@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "domain/intents/queue_control.h"
 #include "store/intents/lease_work.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 /*
  * The open intents in the bucket ranges that the worker holds, transactions included: in all, by

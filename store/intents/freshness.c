@@ -9,6 +9,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/intents/lag.h"
+#include "store/session/session.h"
 #include "store/sql.h"
 
 enum { MAX_CAUSE = 120 };

@@ -8,7 +8,8 @@
 #define STORE_INTENTS_FRESHNESS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* The maximum number of open source keys up to which a look-up of the latest is answered. */
 enum { FRESHNESS_MAX_OPEN = 1000 };

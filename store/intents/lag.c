@@ -5,6 +5,7 @@
 #include "store/intents/lag.h"
 
 #include "domain/ticks.h"
+#include "store/session/session.h"
 #include "store/sql.h"
 
 enum watermark_column { WATERMARK_AS_OF, WATERMARK_OPEN, WATERMARK_NOW_US };

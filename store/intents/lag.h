@@ -6,7 +6,8 @@
 #define STORE_INTENTS_LAG_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* The result of one reading of the watermarks. */
 struct lag_seen {

@@ -13,7 +13,8 @@
 #include "domain/intents/intent.h"
 #include "domain/intents/queue_control.h"
 #include "store/intents/scan_reach.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 /*
  * Renew this worker's leases and take free ones, for lease_ms. held[range]: whether this worker has

@@ -6,7 +6,8 @@
 #define STORE_INTENTS_QUEUE_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* Read how intents are spread over queues now. */
 MUST_USE enum status queue_calls_read_map(struct session *session, struct queue_map *out, struct error *err);

@@ -11,7 +11,8 @@
 
 #include "base/error.h"
 #include "domain/intents/queue_control.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 /*
  * Read how work is spread over queues, and how operators control each queue, by queue_slot. *any:

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "store/session/worker.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 

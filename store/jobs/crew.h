@@ -7,7 +7,9 @@
 #ifndef STORE_JOBS_CREW_H
 #define STORE_JOBS_CREW_H
 
-#include "store/session/worker.h"
+#include "base/error.h"
+
+struct worker;
 
 /* How much of the machine's time a turn of a job may take. */
 enum crew_pace {

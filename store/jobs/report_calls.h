@@ -10,7 +10,8 @@
 
 #include "domain/operations/operation.h"
 #include "store/jobs/job_calls.h"
-#include "store/session/session.h"
+
+struct session;
 
 enum { LIMIT_REPORTS = 20 }; /* the number of reports that an index keeps */
 

@@ -8,9 +8,10 @@
 
 #include "base/clock.h"
 #include "base/condition.h"
+#include "domain/operations/operation_times.h"
 #include "domain/reason.h"
 #include "store/lanes/fair_queue.h"
-#include "domain/operations/operation_times.h"
+#include "store/session/session.h"
 
 enum {
     /*

@@ -21,7 +21,8 @@
 #include "domain/catalogue/quotas.h"
 #include "domain/operations/operation.h"
 #include "store/lanes/statistics.h"
-#include "store/session/session.h"
+
+struct session;
 
 struct lane;
 

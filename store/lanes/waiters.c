@@ -7,9 +7,10 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "domain/keys/entity_key.h"
+#include "domain/operations/operation_times.h"
 #include "domain/reason.h"
 #include "store/intents/freshness.h"
-#include "domain/operations/operation_times.h"
+#include "store/session/session.h"
 #include "store/sql.h"
 
 /*

@@ -15,7 +15,8 @@
 
 #include "base/fair_shares.h"
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 struct waiter;
 

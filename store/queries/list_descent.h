@@ -10,7 +10,8 @@
 #define STORE_QUERIES_LIST_DESCENT_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * As list_read_page, for a descending query. The position is the address of the last page that was

@@ -8,7 +8,8 @@
 
 #include "domain/operations/operation.h"
 #include "store/queries/row_scan.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * A scan of all entries of a list index: one statement, unless a snapshot is open. The arena holds

@@ -10,7 +10,8 @@
 #define STORE_QUERIES_LIST_READ_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Give an OPERATION_GET on a list index's table its outcome; every key is the address of a page. If

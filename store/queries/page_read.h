@@ -6,7 +6,8 @@
 #define STORE_QUERIES_PAGE_READ_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Give an OPERATION_PAGE its outcome. A page ends early if it has examined enough rows or bytes, or

@@ -10,7 +10,8 @@
 #define STORE_QUERIES_SHAPE_READER_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 struct shape_reader {
     /*

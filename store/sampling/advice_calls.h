@@ -7,7 +7,8 @@
 #define STORE_SAMPLING_ADVICE_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 /*
  * Give an OPERATION_INDEX_ADVISE its outcome: store the reports, then merge what was stored about

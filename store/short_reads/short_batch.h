@@ -12,7 +12,8 @@
 #define STORE_SHORT_READS_SHORT_BATCH_H
 
 #include "domain/operations/operation.h"
-#include "store/session/session.h"
+
+struct session;
 
 enum { SHORT_BATCH_MAX_OPERATIONS = 64, SHORT_BATCH_MAX_COST = 64 };
 

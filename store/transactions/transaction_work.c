@@ -17,6 +17,7 @@
 #include "domain/filter/filter.h"
 #include "domain/reason.h"
 #include "store/entities/write_set.h"
+#include "store/session/worker.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 #include "store/transactions/transaction_calls.h"

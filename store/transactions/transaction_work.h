@@ -10,7 +10,8 @@
 
 #include "base/error.h"
 #include "domain/intents/intent.h"
-#include "store/session/worker.h"
+
+struct worker;
 
 /*
  * Carry out the next step of the transaction that an intent of kind INTENT_TRANSACTION names.

@@ -8,7 +8,9 @@
 #ifndef STORE_VERIFICATION_SCRUB_H
 #define STORE_VERIFICATION_SCRUB_H
 
-#include "store/session/worker.h"
+#include "base/error.h"
+
+struct worker;
 
 enum {
     /* passes that run at the same time: a large index does not delay the small ones */

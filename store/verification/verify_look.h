@@ -9,7 +9,8 @@
 #include "domain/indexes/verify_plan.h"
 #include "domain/operations/report_operations.h"
 #include "store/entities/owner_rows.h"
-#include "store/session/session.h"
+
+struct session;
 
 /* stored entries of a subject: at the wanted key, and at the subject's own entry key */
 enum { LOOK_STORED = 2 };

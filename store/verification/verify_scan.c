@@ -10,6 +10,7 @@
 #include "store/verification/verify_scan.h"
 
 #include "domain/entities/row_state.h"
+#include "store/session/session.h"
 #include "store/sql.h"
 
 enum {

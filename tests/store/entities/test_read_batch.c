@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "store/entities/read_batch.h"
+#include "store/session/session.h"
 #include "tests/support/builders.h"
 
 enum { MANY = 1000, SOME = 100, KEYS = 60, LARGE = 400 * 1000, TOO_LARGE = 1200 * 1000 };

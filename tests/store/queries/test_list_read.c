@@ -7,6 +7,7 @@
 
 #include "domain/limits.h"
 #include "store/entities/write_batch.h"
+#include "store/session/session.h"
 #include "tests/support/builders.h"
 
 enum { MEMBERS = 500, INDEX_ID = 900, MAX_PAGES = 32 };

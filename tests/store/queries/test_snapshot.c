@@ -10,10 +10,11 @@
 #include <stdlib.h>
 
 #include "domain/limits.h"
+#include "domain/operations/operation_times.h"
 #include "store/entities/read_batch.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
-#include "domain/operations/operation_times.h"
+#include "store/session/session.h"
 #include "store/short_reads/short_batch.h"
 #include "tests/support/builders.h"
 
