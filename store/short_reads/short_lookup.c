@@ -5,8 +5,8 @@
 #include "store/short_reads/short_lookup.h"
 
 #include "domain/indexes/index_plan.h"
-#include "store/indexes/lookup_hits.h"
 #include "store/queries/collect.h"
+#include "store/queries/lookup_hits.h"
 #include "store/queries/row_bounds.h"
 
 enum {

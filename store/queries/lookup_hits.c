@@ -2,7 +2,7 @@
 /*
  * lookup_hits.c - see the header.
  */
-#include "store/indexes/lookup_hits.h"
+#include "store/queries/lookup_hits.h"
 
 #include "domain/entities/row_state.h"
 #include "domain/indexes/index_plan.h"

@@ -3,8 +3,8 @@
  * lookup_hits.h - what all ways to run a look-up share: finding the index, and getting from the
  * entries that were found to their source entities.
  */
-#ifndef STORE_INDEXES_LOOKUP_HITS_H
-#define STORE_INDEXES_LOOKUP_HITS_H
+#ifndef STORE_QUERIES_LOOKUP_HITS_H
+#define STORE_QUERIES_LOOKUP_HITS_H
 
 #include "domain/operations/operation.h"
 
