@@ -5,6 +5,7 @@
 #include "workers/history.h"
 
 #include "base/log.h"
+#include "store/connection/remembered.h"
 
 void history_recall(struct worker_shared *shared, struct queue *queue)
 {

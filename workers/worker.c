@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/random.h"
+#include "store/connection/remembered.h"
 #include "store/session/shared_catalogue.h"
 
 static const int64_t max_messages_per_stream = 100000;

@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "store/entities/entry_rows.h"
+#include "store/session/row_arrays.h"
 #include "store/sql.h"
 
 /* ---- plan ---- */

@@ -16,9 +16,9 @@
 #include "base/failpoint.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/reason.h"
-#include "store/entities/write_batch.h"
 #include "store/indexes/reconcile.h"
 #include "store/session/attempt.h"
+#include "store/session/intent_rows.h"
 #include "store/sql.h"
 #include "store/transactions/transaction_calls.h"
 
@@ -229,7 +229,7 @@ static enum status redrive_one(struct session *session, const struct dead_letter
     }
     name_dead_letter(session, dead_letter);
     intent.id = session_intent_id(session, now_us);
-    TRY(write_batch_send_intents(session, &intent, 1, err));
+    TRY(intent_rows_send(session, &intent, 1, err));
     FAILPOINT_TRY("redrive.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));

@@ -6,19 +6,19 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "domain/operations/operation_times.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
 #include "domain/writes/strong_entries.h"
 #include "domain/writes/write_plan.h"
-#include "store/session/row_arrays.h"
 #include "store/entities/entry_rows.h"
 #include "store/entities/owner_rows.h"
 #include "store/entities/state_rows.h"
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
-#include "domain/operations/operation_times.h"
-#include "store/session/resolve.h"
+#include "store/session/intent_rows.h"
+#include "store/session/row_arrays.h"
 #include "store/session/unit_of_work.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
@@ -259,60 +259,6 @@ static size_t make_intents(struct session *session, const struct write_set *set,
     return count;
 }
 
-static bool any_is_traced(const struct intent *intents, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (intents[i].trace)
-            return true;
-    return false;
-}
-
-static void add_traces(
-    struct session *session, const struct intent *intents, size_t count, struct pg_params *params)
-{
-    struct pg_array traces;
-    char stored[TRACE_STORED_BYTES];
-
-    pg_array_init(&traces, &session->arena, PG_BYTEA);
-    for (size_t i = 0; i < count; i++) {
-        if (!intents[i].trace) {
-            pg_array_null(&traces);
-            continue;
-        }
-        trace_context_store(intents[i].trace, stored);
-        pg_array_bytes(&traces, str_of_bytes(stored, sizeof(stored)));
-    }
-    pg_add_array(params, &traces);
-}
-
-enum status write_batch_send_intents(
-    struct session *session, const struct intent *intents, size_t count, struct error *err)
-{
-    struct key_arrays keys;
-    struct pg_array ids, kinds, versions;
-    struct pg_params params;
-
-    key_arrays_init(&keys, &session->arena);
-    pg_array_init(&ids, &session->arena, PG_UUID);
-    pg_array_init(&kinds, &session->arena, PG_INT2);
-    pg_array_init(&versions, &session->arena, PG_INT8);
-    for (size_t i = 0; i < count; i++) {
-        key_arrays_put(&keys, intents[i].table_id, &intents[i].key, intents[i].bucket);
-        pg_array_intent_id(&ids, intents[i].id);
-        pg_array_int2(&kinds, intents[i].kind);
-        pg_array_int8(&versions, intents[i].version);
-    }
-    pg_params_init(&params, &session->arena);
-    key_arrays_add(&keys, &params);
-    pg_add_array(&params, &ids);
-    pg_add_array(&params, &kinds);
-    pg_add_array(&params, &versions);
-    if (!any_is_traced(intents, count))
-        return pg_send(&session->pg, &sql_intent_insert, &params, err);
-    add_traces(session, intents, count, &params);
-    return pg_send(&session->pg, &sql_intent_insert_traced, &params, err);
-}
-
 enum status write_batch_send_changes(struct session *session, const struct write_set *set,
     struct intent *intents, size_t *intent_count, struct error *err)
 {
@@ -325,7 +271,7 @@ enum status write_batch_send_changes(struct session *session, const struct write
     *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)
         return STATUS_OK;
-    return write_batch_send_intents(session, intents, *intent_count, err);
+    return intent_rows_send(session, intents, *intent_count, err);
 }
 
 struct planning {

@@ -63,8 +63,4 @@ MUST_USE enum status write_batch_send_changes(struct session *session, const str
 MUST_USE enum status write_batch_send_removals(
     struct session *session, const struct write_set *set, struct error *err);
 
-/* Send the intents in one statement. */
-MUST_USE enum status write_batch_send_intents(
-    struct session *session, const struct intent *intents, size_t count, struct error *err);
-
 #endif

@@ -26,6 +26,7 @@
 #include "store/indexes/source_keys.h"
 #include "store/indexes/stored_entries.h"
 #include "store/indexes/taken_traces.h"
+#include "store/session/row_arrays.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "store/session/row_arrays.h"
 #include "store/session/session.h"
 #include "store/sql.h"
 

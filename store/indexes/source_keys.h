@@ -8,9 +8,7 @@
 
 #include "domain/indexes/reconcile_plan.h"
 #include "domain/intents/intent.h"
-#include "store/session/row_arrays.h"
-
-struct session;
+#include "store/session/session.h"
 
 struct source_key {
     int64_t table_id;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "domain/indexes/reconcile_plan.h"
+#include "store/session/row_arrays.h"
 #include "store/session/session.h"
 #include "store/sql.h"
 

@@ -5,6 +5,7 @@
 #include "store/session/epoch.h"
 
 #include "base/random.h"
+#include "store/connection/remembered.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 

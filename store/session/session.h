@@ -16,7 +16,6 @@
 #include "domain/intents/intent.h"
 #include "domain/operations/audit_operations.h"
 #include "store/connection/pg.h"
-#include "store/connection/remembered.h"
 
 /* Called after COMMIT with the intents of the transaction. */
 struct commit_observer {
@@ -24,6 +23,7 @@ struct commit_observer {
     void *context;
 };
 
+struct remembered;
 struct shared_catalogue;
 
 struct session {

@@ -19,9 +19,9 @@
 #include "base/error.h"
 #include "domain/intents/intent.h"
 #include "domain/intents/queue_control.h"
-#include "store/connection/remembered.h"
 
 struct worker;
+struct remembered;
 struct shared_catalogue;
 
 /* See pg_allow_data_loss. */
@@ -49,7 +49,8 @@ MUST_USE enum status worker_look_at_history(struct worker *store, struct error *
 struct stalled_sessions; /* store/connection/stalled_sessions.h */
 
 /* End those sessions of this role whose program has been stopped inside a transaction for STALLED_MS. */
-MUST_USE enum status worker_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err);
+MUST_USE enum status worker_end_stalled(
+    struct worker *store, struct stalled_sessions *out, struct error *err);
 
 /*
  * The number of the present connection, which differs after each reconnect. Reconciles do not wait

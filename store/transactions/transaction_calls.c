@@ -10,6 +10,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/session/attempt.h"
+#include "store/session/intent_rows.h"
 #include "store/session/resolve.h"
 #include "store/sql.h"
 
@@ -153,7 +154,7 @@ static enum status commit_submission(struct session *session, const struct opera
         .key = { .partition = operation->account, .row = id } };
 
     intent.id = session_intent_id(session, now_us);
-    TRY(write_batch_send_intents(session, &intent, 1, err));
+    TRY(intent_rows_send(session, &intent, 1, err));
     FAILPOINT_TRY("submit.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));

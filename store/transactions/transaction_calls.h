@@ -7,7 +7,6 @@
 #define STORE_TRANSACTIONS_TRANSACTION_CALLS_H
 
 #include "domain/operations/operation.h"
-#include "store/entities/write_batch.h"
 #include "store/session/session.h"
 
 /*

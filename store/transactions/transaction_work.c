@@ -16,6 +16,7 @@
 #include "base/failpoint.h"
 #include "domain/filter/filter.h"
 #include "domain/reason.h"
+#include "store/entities/write_batch.h"
 #include "store/entities/write_set.h"
 #include "store/session/worker.h"
 #include "store/session/worker_attempt.h"

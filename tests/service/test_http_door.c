@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "domain/reason.h"

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/connection/remembered.h"
 #include "store/session/epoch.h"
 #include "store/sql.h"
 #include "tests/support/worker_world.h"
