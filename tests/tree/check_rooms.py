@@ -17,6 +17,9 @@ import tree
 LAYERS = ("domain", "store")
 MAX_SOURCES = 15  # .c files of a room: with more it is two rooms
 MAX_LEVELS = {"domain": 10, "store": 7}  # the longest chain of rooms each of which includes the next one
+# The pairs of rooms of which one includes the other, and the includes between rooms, of today: they only come down.
+MAX_PAIRS = {"store": 40}
+MAX_BETWEEN = {"store": 184}
 WITHOUT_CIRCLES = {"store"}  # layers whose modules include each other one way
 # Headers of a hall that its rooms may include: they include no room themselves.
 HALL = {"domain": {"account_id.h", "aead.h", "digest.h", "limits.h", "reason.h", "text.h", "ticks.h", "token.h"}, "store": {"sql.h", "migrations.h"}}
@@ -79,6 +82,21 @@ def circle(edges):
     return None
 
 
+def between(root, layer):
+    """The number of includes from one room into another."""
+    return sum(1 for _, room, header in includes(root, layer) if room and "/" in header and header.split("/")[0] != room)
+
+
+def check_sizes(root, layer, edges, complain):
+    """Complain if the rooms of a layer include each other more often than today."""
+    pairs, count = sum(len(targets) for targets in edges.values()), between(root, layer)
+    if pairs > MAX_PAIRS.get(layer, pairs):
+        complain(f"{layer}/: {pairs} pairs of rooms include each other, at most {MAX_PAIRS[layer]}: --graph prints them")
+    if count > MAX_BETWEEN.get(layer, count):
+        complain(f"{layer}/: {count} includes lead from one room into another, at most {MAX_BETWEEN[layer]}: name a type with "
+                 "a declaration, or put the module into the room that uses it")
+
+
 def levels(edges):
     """The rooms of the longest chain; without circles."""
     chains = {}
@@ -95,6 +113,7 @@ def check(root, complain):
     """Complain of every circle, of a chain that is too long, and of every room that is too large."""
     for layer in LAYERS:
         edges = graph(root, layer, complain)
+        check_sizes(root, layer, edges, complain)
         found = circle(edges)
         if found:
             steps = [f"{a} -> {b} ({edges[a][b]})" for a, b in zip(found, found[1:])]
@@ -116,9 +135,8 @@ def print_graph(root):
         edges = graph(root, layer, lambda _: None)
         for room in sorted(edges):
             print(f"{layer}/{room}: {' '.join(sorted(edges[room]))}")
-        between = sum(1 for _, room, header in includes(root, layer) if room and "/" in header and header.split("/")[0] != room)
         pairs = sum(len(targets) for targets in edges.values())
-        print(f"{layer}/: {between} includes between {pairs} pairs of rooms on {len(levels(edges))} levels")
+        print(f"{layer}/: {between(root, layer)} includes between {pairs} pairs of rooms on {len(levels(edges))} levels")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,14 @@ class Rooms(unittest.TestCase):
         })
         self.assertEqual(found, ["modules include each other in a circle: store/a/x -> store/a/y -> store/a/x"])
 
+    def test_rooms_do_not_include_each_other_more_often_than_today(self):
+        count = check_rooms.MAX_BETWEEN["store"]
+        files = {f"store/a/x{i}.c": '#include "store/b/y.h"\n' for i in range(count + 1)}
+        self.assertIn(f"{count + 1} includes", complaints(check_rooms.check, files)[0])
+        pairs = check_rooms.MAX_PAIRS["store"]
+        files = {f"store/a{i}/x.c": '#include "store/b/y.h"\n' for i in range(pairs + 1)}
+        self.assertIn(f"{pairs + 1} pairs", complaints(check_rooms.check, files)[0])
+
     def test_a_chain_of_rooms_is_not_longer_than_its_bound(self):
         length = check_rooms.MAX_LEVELS["store"]
         files = {f"store/r{i}/x.c": f'#include "store/r{i + 1}/x.h"\n' for i in range(length)}
