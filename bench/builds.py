@@ -23,6 +23,10 @@ BESIDE_MUST, BESIDE_AIM = 20_000, 40_000
 ROWS = [
     Row("index build, entities / 40,000 a second", ("build", "rate"), MUST, must=1, aim=AIM / MUST),
     Row("index build, entities / insert ... select of the same rows", ("build", "rate"), ("insert select", "rate")),
+    Row("unique index build, entities / 40,000 a second", ("build unique", "rate"), MUST, must=1, aim=AIM / MUST),
+    Row("strong index build, entities / 40,000 a second", ("build strong", "rate"), MUST, must=1, aim=AIM / MUST),
+    Row("same-partition index build, entities / 40,000 a second", ("build same partition", "rate"), MUST, must=1,
+        aim=AIM / MUST),
     Row("five indexes at once, entries / one index", (f"build of {AT_ONCE}", "rate"), ("build", "rate")),
     Row("index build beside writes at half, entities / 20,000 a second", ("build beside writes", "rate"), BESIDE_MUST,
         must=1, aim=BESIDE_AIM / BESIDE_MUST),
@@ -45,7 +49,7 @@ class Builds:
         product = self.product
         product.start()
         product.create([TABLE, WRITTEN])
-        product.once("ImportEntities", wire.import_(TABLE, range(wire.FIRST, wire.FIRST + self.size)), 2, "stream")
+        product.once("ImportEntities", wire.import_found(TABLE, range(wire.FIRST, wire.FIRST + self.size)), 2, "stream")
         product.once("ImportEntities", wire.import_(WRITTEN, range(wire.FIRST, wire.FIRST + wire.COUNT)), 2, "stream")
         product.sql("vacuum analyze")
         product.sql("checkpoint")
@@ -78,8 +82,8 @@ class Builds:
 
     # ---- builds ----
 
-    def build(self, count=1):
-        """From the first declaration until all are READY; then they go again."""
+    def build(self, count=1, declare=wire.create_index, **rules):
+        """From the first declaration until all are READY; then they go again. declare: a function of wire.py."""
         if "worker" not in self.stack.children:  # a measurement that failed has stopped it
             self.product.start_worker()
         names = [f"Index{self.built + i}" for i in range(count)]
@@ -87,7 +91,7 @@ class Builds:
         used = {"server_us": self.stack.cpu("worker"), "postgres_us": self.stack.cpu("postgres")}
         began = time.monotonic()
         for number, name in enumerate(names):
-            self.product.create_index(wire.create_index(name, TABLE, ["Color" if count == 1 else f"Prop{number}"]))
+            self.product.create_index(declare(name, TABLE, ["Color" if count == 1 else f"Prop{number}"], **rules))
         self.product.wait_for("select count(*) from indexes where state in (1, 2)", TIMEOUT)
         seconds = time.monotonic() - began
         entries = self.size * count
@@ -124,6 +128,9 @@ class Builds:
         return {
             "insert select": self.insert_select,
             "build": self.build,
+            "build unique": lambda: self.build(unique=True),
+            "build strong": lambda: self.build(strong=True),
+            "build same partition": lambda: self.build(declare=wire.create_strong_index),
             f"build of {AT_ONCE}": lambda: self.build(AT_ONCE),
             "writes at half": self.write_at_half,
             "build beside writes": self.build_beside_writes,

@@ -17,20 +17,9 @@ enum {
     SMALL_BYTES = 16 * 1024,
 };
 
-static bool is_built_in_ranges(const struct index *index)
+bool build_range_is_fit(const struct index *index)
 {
-    return index_has_manifest(index) && !index_comes_with_write(index) && !index->is_unique;
-}
-
-bool build_range_is_fit(const struct table *table, const struct index *index)
-{
-    for (size_t i = 0; i < table->index_count; i++) {
-        const struct index *other = table->indexes[i];
-
-        if (other->is_unique || (index_has_manifest(other) && index_comes_with_write(other)))
-            return false;
-    }
-    return is_built_in_ranges(index);
+    return index_has_manifest(index);
 }
 
 size_t build_range_list_candidates(const struct table *table, struct pg_array *out)
@@ -40,7 +29,7 @@ size_t build_range_list_candidates(const struct table *table, struct pg_array *o
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index *index = table->indexes[i];
 
-        if (index->state != INDEX_BUILDING || !is_built_in_ranges(index))
+        if (index->state != INDEX_BUILDING || !build_range_is_fit(index))
             continue;
         pg_array_int8(out, index->index_id);
         count++;
@@ -214,20 +203,29 @@ static void take_states(struct build_range *range, const PGresult *rows, struct 
     }
 }
 
+enum status build_range_send_letters(
+    struct session *session, const struct build_range *range, struct error *err)
+{
+    struct pg_array candidates;
+    struct pg_params params;
+
+    build_range_params(range, &session->arena, &params);
+    pg_array_init(&candidates, &session->arena, PG_INT8);
+    build_range_list_candidates(range->table, &candidates);
+    pg_add_array(&params, &candidates);
+    return pg_send(&session->pg, &sql_walk_letters, &params, err);
+}
+
 enum status build_range_read_states(
     struct session *session, struct build_range *range, PGresult **states, struct error *err)
 {
-    struct pg_array candidates;
     struct pg_params params;
     PG_RESULT letters = NULL;
     size_t next = 0;
 
     build_range_params(range, &session->arena, &params);
     TRY(pg_send(&session->pg, &sql_walk_states, &params, err));
-    pg_array_init(&candidates, &session->arena, PG_INT8);
-    build_range_list_candidates(range->table, &candidates);
-    pg_add_array(&params, &candidates);
-    TRY(pg_send(&session->pg, &sql_walk_letters, &params, err));
+    TRY(build_range_send_letters(session, range, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, states, err));
     TRY(pg_next(&session->pg, &letters, err));

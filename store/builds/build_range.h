@@ -8,6 +8,7 @@
 
 #include "domain/catalogue/catalogue.h"
 #include "domain/intents/intent.h"
+#include "domain/writes/unique_owners.h"
 #include "store/indexes/source_keys.h"
 #include "store/jobs/job.h"
 #include "store/jobs/turn.h"
@@ -23,6 +24,7 @@ struct build_walk_start {
     bool has_bound; /* another build has its cursor at `bound`, where the turn ends at the latest */
     struct entity_key bound;
     struct turn_position position;
+    bool is_ordered; /* chunks write one after the other: the first entity with a value owns it */
     /* builds of other indexes, claimed by this worker until build_walk_save */
     struct job *siblings;
     size_t sibling_count;
@@ -35,6 +37,8 @@ struct build_walk {
     struct arena *arena;  /* of the members below */
     /* receives the end of the chunk; NULL: no chunk follows, or the turn knows the end already */
     struct turn *turn;
+    struct turn *order; /* the turn in which chunks write one after the other; NULL: in any order */
+    size_t number;      /* of the chunk, in that order */
     struct turn_position position; /* where the chunk begins */
     bool is_end_reported;          /* the turn knows that the chunk ends with the key `reported_end` */
     struct entity_key reported_end;
@@ -48,6 +52,8 @@ struct build_walk {
     struct entity_key end; /* every key up to here is done, except `others` */
     struct intent *others; /* source keys that have to be reconciled one by one */
     size_t other_count;
+    int64_t *unique_ids; /* indexes of which the others have to be made owners before */
+    size_t unique_count;
 };
 
 /*
@@ -64,12 +70,21 @@ enum walk_disposition {
     KEY_OTHER,   /* leave the key to a reconcile */
 };
 
+/* A value of a unique index that an entity asks for. */
+struct walk_value {
+    bool is_asked;
+    struct unique_value value;
+};
+
 struct walk_key {
     struct source_key source;
     enum walk_disposition disposition;
-    bool is_held;             /* its state row was inserted or changed here, and is locked */
-    bool is_unchanged;        /* the entity still has the version that was read */
-    struct str was, manifest; /* the state row, before and after */
+    struct walk_value *values; /* of the range's unique indexes */
+    bool is_held;              /* its state row was inserted or changed here, and is locked */
+    bool is_unchanged;         /* the entity still has the version that was read */
+    bool is_unowned;           /* it asks for a value that another entity owns */
+    bool has_letter;           /* a dead letter came before its state row was locked */
+    struct str was, manifest;  /* the state row, before and after */
 };
 
 /* A chunk while it is processed. Memory is in the session's arena. */
@@ -81,14 +96,13 @@ struct build_range {
     struct entity_key bound;
     struct walk_key *keys;
     size_t count;
+    const struct index **unique; /* the unique indexes whose owners are decided here */
+    size_t unique_count;
+    struct unique_owners owners; /* of their values */
 };
 
-/*
- * Whether the index may be built in ranges. It may not if an index of the table is unique, because
- * the owners of values are decided key by key; nor if an index has a manifest that is written with
- * the entity, because its writer holds the entity's lock instead of the state row's.
- */
-bool build_range_is_fit(const struct table *table, const struct index *index);
+/* Whether the index may be built in ranges: it has manifests, whose rows writers and workers lock. */
+bool build_range_is_fit(const struct index *index);
 
 /* Add the ids of all indexes of this table that are being built in ranges. Returns their number. */
 size_t build_range_list_candidates(const struct table *table, struct pg_array *out);
@@ -116,5 +130,9 @@ MUST_USE enum status build_range_read_rows(
  */
 MUST_USE enum status build_range_read_states(
     struct session *session, struct build_range *range, PGresult **states, struct error *err);
+
+/* Send the question which of the keys have a dead letter, by itself or for an index that is being built in ranges. */
+MUST_USE enum status build_range_send_letters(
+    struct session *session, const struct build_range *range, struct error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/failpoint.h"
+#include "store/builds/build_range_owners.h"
 #include "store/entities/entry_rows.h"
 #include "store/session/row_arrays.h"
 #include "store/sql.h"
@@ -35,14 +36,24 @@ static bool replaces(const struct source_key *key)
     return false;
 }
 
-static enum walk_disposition disposition_of(struct walk_key *key, struct arena *arena)
+/* Whether it asks for an entry whose owner is not decided here. */
+static bool is_owned_elsewhere(const struct build_range *range, const struct source_key *key)
+{
+    for (size_t i = 0; i < key->plan.upsert_count; i++)
+        if (!build_range_owners_may_plan(range, key->plan.upserts[i].index_id))
+            return true;
+    return false;
+}
+
+static enum walk_disposition disposition_of(
+    const struct build_range *range, struct walk_key *key, struct arena *arena)
 {
     struct source_key *source = &key->source;
     bool has_state = source->ctid.len > 0;
 
     source_keys_plan(source, arena, &source->plan);
     key->manifest = manifest_encode(&source->plan.manifest, arena);
-    if (is_violated(key))
+    if (is_violated(key) || is_owned_elsewhere(range, source))
         return KEY_OTHER;
     if (!has_state)
         return source->plan.manifest.count > 0 ? KEY_CREATED : KEY_LEFT;
@@ -55,11 +66,12 @@ static enum walk_disposition disposition_of(struct walk_key *key, struct arena *
 
 void build_range_write_plan(struct build_range *range, struct arena *arena)
 {
+    build_range_owners_note(range, arena);
     for (size_t i = 0; i < range->count; i++) {
         struct walk_key *key = &range->keys[i];
 
         if (key->disposition != KEY_OTHER)
-            key->disposition = key->source.is_undecodable ? KEY_OTHER : disposition_of(key, arena);
+            key->disposition = key->source.is_undecodable ? KEY_OTHER : disposition_of(range, key, arena);
     }
 }
 
@@ -183,46 +195,94 @@ static bool is_written(const struct walk_key *key)
     return key->disposition == KEY_CREATED || key->disposition == KEY_CHANGED;
 }
 
-static bool is_done(const struct walk_key *key)
+/* The plan holds: it was made from the entity as it is (guard G8), which owns its values. */
+static bool is_right(const struct walk_key *key)
 {
-    return is_written(key) && key->is_held && key->is_unchanged;
+    return key->is_unchanged && !key->is_unowned && !key->has_letter;
 }
 
-static enum status lock_and_reread(struct session *session, struct build_range *range, struct error *err)
+static bool is_done(const struct walk_key *key)
+{
+    return is_written(key) && key->is_held && is_right(key);
+}
+
+static enum status lock_states(struct session *session, struct build_range *range, struct error *err)
 {
     bool changes = has_disposition(range, KEY_CHANGED), creates = has_disposition(range, KEY_CREATED);
-    struct pg_params params;
     PG_RESULT changed = NULL;
     PG_RESULT created = NULL;
-    PG_RESULT versions = NULL;
 
     if (changes)
         TRY(send_changed(session, range, err));
     if (creates)
         TRY(send_created(session, range, err));
-    build_range_params(range, &session->arena, &params);
-    TRY(pg_send(&session->pg, &sql_walk_versions, &params, err));
     TRY(pg_sync(&session->pg, err));
     if (changes)
         TRY(pg_next(&session->pg, &changed, err));
     if (creates)
         TRY(pg_next(&session->pg, &created, err));
-    TRY(pg_next(&session->pg, &versions, err));
     TRY(pg_end(&session->pg, err));
     if (changes)
         take_changed(range, changed, &session->arena);
     if (creates)
         take_created(range, created);
+    return STATUS_OK;
+}
+
+static void take_letters(struct build_range *range, const PGresult *rows)
+{
+    size_t next = 0;
+
+    for (int i = 0; i < PQntuples(rows); i++) {
+        struct walk_key *key = build_range_find_key(range, &next, rows, i);
+
+        if (key)
+            key->has_letter = true;
+    }
+}
+
+/*
+ * A reconcile that found no owner yet has noted a violation, in a dead letter that may have come since the letters were
+ * read. None comes any more: its key's state row is locked.
+ */
+static enum status reread(struct session *session, struct build_range *range, struct error *err)
+{
+    bool asks_letters = range->unique_count > 0;
+    struct pg_params params;
+    PG_RESULT versions = NULL;
+    PG_RESULT letters = NULL;
+
+    build_range_params(range, &session->arena, &params);
+    TRY(pg_send(&session->pg, &sql_walk_versions, &params, err));
+    if (asks_letters)
+        TRY(build_range_send_letters(session, range, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_next(&session->pg, &versions, err));
+    if (asks_letters)
+        TRY(pg_next(&session->pg, &letters, err));
+    TRY(pg_end(&session->pg, err));
     take_versions(range, versions);
+    if (asks_letters)
+        take_letters(range, letters);
+    return STATUS_OK;
+}
+
+static enum status lock_and_reread(struct session *session, struct build_range *range, struct error *err)
+{
+    TRY(lock_states(session, range, err));
+    TRY(build_range_owners_lock(session, range, err));
+    TRY(reread(session, range, err));
+    build_range_owners_decide(range);
+    if (range->unique_count > 0)
+        FAILPOINT_TRY("build_walk.after_owners", err);
     return STATUS_OK;
 }
 
 /* ---- flight 4 ---- */
 
-/* Whether the entity has changed since it was read for the plan (guard G8). */
 static bool is_undone(const struct walk_key *key)
 {
-    return is_written(key) && key->is_held && !key->is_unchanged;
+    return is_written(key) && key->is_held && !is_right(key);
 }
 
 /*
@@ -292,9 +352,20 @@ enum status build_range_write_send(struct session *session, struct build_range *
     TRY(lock_and_reread(session, range, err));
     FAILPOINT_TRY("build_walk.after_lock", err);
     TRY(send_undo(session, range, err));
+    TRY(build_range_owners_send(session, range, err));
     TRY(send_entries(session, range, err));
     TRY(pg_sync(&session->pg, err));
     return pg_end(&session->pg, err);
+}
+
+static void list_unique(struct build_range *range)
+{
+    struct build_walk *walk = range->walk;
+
+    walk->unique_ids = ARENA_ARRAY(walk->arena, int64_t, range->unique_count);
+    walk->unique_count = range->unique_count;
+    for (size_t i = 0; i < range->unique_count; i++)
+        walk->unique_ids[i] = range->unique[i]->index_id;
 }
 
 void build_range_write_list_others(struct build_range *range)
@@ -302,12 +373,15 @@ void build_range_write_list_others(struct build_range *range)
     struct build_walk *walk = range->walk;
     struct arena *arena = walk->arena;
 
+    list_unique(range);
+
     walk->others = ARENA_ARRAY(arena, struct intent, range->count);
     walk->other_count = 0;
     for (size_t i = 0; i < range->count; i++) {
         const struct source_key *key = &range->keys[i].source;
 
-        if (range->keys[i].disposition == KEY_LEFT || is_done(&range->keys[i]))
+        if ((range->keys[i].disposition == KEY_LEFT && !range->keys[i].is_unowned) ||
+            is_done(&range->keys[i]))
             continue;
         walk->others[walk->other_count++] = (struct intent){ .bucket = key->bucket,
             .kind = INTENT_RECONCILE,

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "store/indexes/reconcile.h"
+#include "store/indexes/strong_build.h"
 
 struct chunk {
     struct build_walk walk;
@@ -28,6 +29,24 @@ struct chunks {
     struct chunk list[TURN_CHUNKS];
 };
 
+/* The others ask for their values under the locks of their entities, before they are reconciled. */
+static enum status own_values(const struct build_walk *walk, struct worker *store, struct error *err)
+{
+    struct strong_source *sources = ARENA_ARRAY(walk->arena, struct strong_source, walk->other_count);
+
+    for (size_t i = 0; i < walk->other_count; i++)
+        sources[i].key = walk->others[i].key;
+    for (size_t i = 0; i < walk->unique_count; i++) {
+        struct strong_mending mending = { .index_id = walk->unique_ids[i],
+            .sources = sources,
+            .count = walk->other_count,
+            .arena = walk->arena };
+
+        TRY(strong_build_mend(store, &mending, err));
+    }
+    return STATUS_OK;
+}
+
 static enum status do_chunk(struct chunk *chunk, struct worker *store)
 {
     struct build_walk *walk = &chunk->walk;
@@ -35,6 +54,7 @@ static enum status do_chunk(struct chunk *chunk, struct worker *store)
     TRY(build_walk_chunk(walk, &chunk->failure));
     if (walk->other_count == 0)
         return STATUS_OK;
+    TRY(own_values(walk, store, &chunk->failure));
     return reconcile_each(store, walk->others, walk->other_count, &chunk->failure);
 }
 
@@ -52,9 +72,12 @@ static void do_chunks(struct worker *store, void *context)
             .store = store,
             .arena = &chunk->arena,
             .turn = &chunks->turn,
+            .order = chunks->start->is_ordered ? &chunks->turn : NULL,
+            .number = number,
             .position = position,
             .has_large = atomic_load(&chunks->has_large) };
         chunk->status = do_chunk(chunk, store);
+        turn_end(&chunks->turn, chunk->status != STATUS_OK);
         if (chunk->walk.has_large)
             atomic_store(&chunks->has_large, true);
         if (chunk->status != STATUS_OK || chunk->walk.turn)

@@ -5,8 +5,9 @@
  *   flight 1   BEGIN; fence; catalogue; entities of the next range
  *   flight 2   their state rows, dead letters
  *   plan       in C, pure: domain/reconcile_plan
- *   flight 3   change and insert state rows, which locks them; versions of the entities
- *   flight 4   undo flight 3 for entities that have changed; entries
+ *   flight 3   change and insert state rows, which locks them; lock or create the owners of unique
+ *              indexes; then the versions of the entities
+ *   flight 4   undo flight 3 for entities that have changed or own nothing; owners; entries
  *   flight 5   marker; COMMIT, which does not wait for the disk
  *
  * The checkpoint of all chunks of a turn is a later transaction, which waits for the disk.
@@ -148,6 +149,14 @@ static enum status commit(struct session *session, struct error *err)
     return session_take_commit(session, err);
 }
 
+/* Plans are made side by side. Owners are decided in the order of keys. */
+static enum status await_order(const struct build_walk *walk, struct error *err)
+{
+    if (!walk->order || turn_await(walk->order, walk->number))
+        return STATUS_OK;
+    return error_set(err, STATUS_CANCELLED, "a chunk before this one has failed");
+}
+
 static enum status walk_range(struct session *session, struct build_range *range, struct error *err)
 {
     PG_RESULT rows = NULL;
@@ -159,6 +168,7 @@ static enum status walk_range(struct session *session, struct build_range *range
         TRY(build_range_read_states(session, range, &states, err));
         build_range_write_plan(range, &session->arena);
         FAILPOINT_TRY("build_walk.after_source_read", err);
+        TRY(await_order(range->walk, err));
         TRY(build_range_write_send(session, range, err));
     }
     build_range_write_list_others(range);
@@ -204,7 +214,7 @@ static enum status attempt_chunk(struct session *session, void *context, struct 
     walk->is_gone = !index;
     if (walk->is_gone)
         return STATUS_OK;
-    walk->is_unfit = !build_range_is_fit(range.table, index);
+    walk->is_unfit = !build_range_is_fit(index);
     return walk->is_unfit ? STATUS_OK : walk_range(session, &range, err);
 }
 
@@ -214,6 +224,19 @@ enum status build_walk_chunk(struct build_walk *walk, struct error *err)
 }
 
 /* ---- a turn ---- */
+
+/* Whether an index of the turn is unique. */
+static bool decides_owners(const struct session *session, const struct build_walk_start *start)
+{
+    const struct index *index = find_index(session, start->job);
+    bool decides = index && index->is_unique;
+
+    for (size_t i = 0; i < start->sibling_count && !decides; i++) {
+        index = find_index(session, &start->siblings[i]);
+        decides = index && index->is_unique;
+    }
+    return decides;
+}
 
 static enum status attempt_begin(struct session *session, void *context, struct error *err)
 {
@@ -226,11 +249,12 @@ static enum status attempt_begin(struct session *session, void *context, struct 
     TRY(look_up_index(session, start->job, &index, err));
     table = catalogue_find_id(session->catalogue, start->job->table_id);
     start->is_gone = !index;
-    start->is_unfit = index && !build_range_is_fit(table, index);
+    start->is_unfit = index && !build_range_is_fit(index);
     if (start->is_gone || start->is_unfit)
         return STATUS_OK;
     TRY(claim_siblings(session, table, start, err));
     choose_position(start);
+    start->is_ordered = decides_owners(session, start);
     return STATUS_OK;
 }
 

@@ -53,18 +53,34 @@ static void add_keys(struct pg_params *params, struct owner_arrays *arrays)
 enum created_column { CREATED_INDEX, CREATED_VALUE };
 enum owner_column { OWNER_N, OWNER_PARTITION, OWNER_ROW };
 
+/* The parameters of owner_lock. */
+static void put_offers(const struct unique_owners *owners, struct arena *arena, struct owner_arrays *arrays,
+    struct pg_params *params)
+{
+    arrays_init(arrays, arena);
+    for (size_t i = 0; i < owners->count; i++) {
+        put_value(arrays, owners->slots[i].index, &owners->slots[i].value);
+        put_key(arrays, &owners->slots[i].offered);
+    }
+    add_values(params, arrays, arena);
+    add_keys(params, arrays);
+}
+
+static enum status send_lock(struct session *session, const struct unique_owners *owners, struct error *err)
+{
+    struct owner_arrays arrays;
+    struct pg_params params;
+
+    put_offers(owners, &session->arena, &arrays, &params);
+    return pg_send(&session->pg, &sql_owner_lock, &params, err);
+}
+
 static enum status send_locks(struct session *session, const struct unique_owners *owners, struct error *err)
 {
     struct owner_arrays arrays;
     struct pg_params params;
 
-    arrays_init(&arrays, &session->arena);
-    for (size_t i = 0; i < owners->count; i++) {
-        put_value(&arrays, owners->slots[i].index, &owners->slots[i].value);
-        put_key(&arrays, &owners->slots[i].offered);
-    }
-    add_values(&params, &arrays, &session->arena);
-    add_keys(&params, &arrays);
+    put_offers(owners, &session->arena, &arrays, &params);
     TRY(pg_send(&session->pg, &sql_owner_lock, &params, err));
     add_values(&params, &arrays, &session->arena);
     TRY(pg_send(&session->pg, &sql_owner_get, &params, err));
@@ -89,16 +105,20 @@ static void mark_created(struct unique_owners *owners, const PGresult *created)
     }
 }
 
+static void fill_owner(struct unique_slot *slot, const PGresult *stored, int row, struct arena *arena)
+{
+    slot->was_owned = true;
+    slot->before = (struct entity_key){ arena_copy(arena, pg_bytes(stored, row, OWNER_PARTITION)),
+        arena_copy(arena, pg_bytes(stored, row, OWNER_ROW)) };
+}
+
 static void fill_before(struct unique_owners *owners, const PGresult *stored, struct arena *arena)
 {
     for (int i = 0; i < PQntuples(stored); i++) {
         struct unique_slot *slot = &owners->slots[pg_int8(stored, i, OWNER_N) - 1];
 
-        if (slot->is_created)
-            continue;
-        slot->was_owned = true;
-        slot->before = (struct entity_key){ arena_copy(arena, pg_bytes(stored, i, OWNER_PARTITION)),
-            arena_copy(arena, pg_bytes(stored, i, OWNER_ROW)) };
+        if (!slot->is_created)
+            fill_owner(slot, stored, i, arena);
     }
 }
 
@@ -114,6 +134,47 @@ enum status owner_rows_lock(struct session *session, struct unique_owners *owner
         TRY(pg_end(&session->pg, err));
         mark_created(owners, created);
         fill_before(owners, stored, &session->arena);
+    }
+    unique_owners_start(owners);
+    return STATUS_OK;
+}
+
+/* Read the owners of the slots that were not created. */
+static enum status read_existing(struct session *session, struct unique_owners *owners, struct error *err)
+{
+    struct unique_slot **existing = ARENA_ARRAY(&session->arena, struct unique_slot *, owners->count);
+    struct owner_arrays arrays;
+    struct pg_params params;
+    PG_RESULT stored = NULL;
+    size_t count = 0;
+
+    arrays_init(&arrays, &session->arena);
+    for (size_t i = 0; i < owners->count; i++) {
+        if (owners->slots[i].is_created)
+            continue;
+        put_value(&arrays, owners->slots[i].index, &owners->slots[i].value);
+        existing[count++] = &owners->slots[i];
+    }
+    if (count == 0)
+        return STATUS_OK;
+    add_values(&params, &arrays, &session->arena);
+    TRY(pg_query(&session->pg, &sql_owner_get, &params, &stored, err));
+    for (int i = 0; i < PQntuples(stored); i++)
+        fill_owner(existing[pg_int8(stored, i, OWNER_N) - 1], stored, i, &session->arena);
+    return STATUS_OK;
+}
+
+enum status owner_rows_lock_new(struct session *session, struct unique_owners *owners, struct error *err)
+{
+    PG_RESULT created = NULL;
+
+    if (owners->count > 0) {
+        TRY(send_lock(session, owners, err));
+        TRY(pg_sync(&session->pg, err));
+        TRY(pg_next(&session->pg, &created, err));
+        TRY(pg_end(&session->pg, err));
+        mark_created(owners, created);
+        TRY(read_existing(session, owners, err));
     }
     unique_owners_start(owners);
     return STATUS_OK;

@@ -18,6 +18,12 @@ MUST_USE enum status owner_rows_lock(
     struct session *session, struct unique_owners *owners, struct error *err);
 
 /*
+ * The same for builders, which find few owners: a second flight asks for those that exist.
+ */
+MUST_USE enum status owner_rows_lock_new(
+    struct session *session, struct unique_owners *owners, struct error *err);
+
+/*
  * Send what the plan has decided: the rows to update, and the rows to delete, which include those
  * that were created in vain.
  */

@@ -51,7 +51,7 @@ void turn_pass(struct turn *turn, const struct entity_key *end)
     pthread_mutex_lock(&turn->mutex);
     turn->is_held = false;
     turn->position = (struct turn_position){ true, *end };
-    pthread_cond_signal(&turn->changed);
+    pthread_cond_broadcast(&turn->changed);
     pthread_mutex_unlock(&turn->mutex);
 }
 
@@ -61,4 +61,25 @@ void turn_stop(struct turn *turn)
     turn->is_over = true;
     pthread_cond_broadcast(&turn->changed);
     pthread_mutex_unlock(&turn->mutex);
+}
+
+void turn_end(struct turn *turn, bool has_failed)
+{
+    pthread_mutex_lock(&turn->mutex);
+    turn->ended++;
+    turn->has_failed = turn->has_failed || has_failed;
+    pthread_cond_broadcast(&turn->changed);
+    pthread_mutex_unlock(&turn->mutex);
+}
+
+bool turn_await(struct turn *turn, size_t number)
+{
+    bool has_failed;
+
+    pthread_mutex_lock(&turn->mutex);
+    while (turn->ended < number && !turn->has_failed)
+        pthread_cond_wait(&turn->changed, &turn->mutex);
+    has_failed = turn->has_failed;
+    pthread_mutex_unlock(&turn->mutex);
+    return !has_failed;
 }

@@ -30,9 +30,11 @@ struct turn_position {
 struct turn {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    int64_t end_us; /* no chunk but the first begins later */
-    size_t begun;   /* number of chunks that have begun */
-    bool is_held;   /* a chunk has begun at `position`, and has not reported where it ends */
+    int64_t end_us;  /* no chunk but the first begins later */
+    size_t begun;    /* number of chunks that have begun */
+    size_t ended;    /* number of chunks that have ended */
+    bool has_failed; /* one of these has failed */
+    bool is_held;    /* a chunk has begun at `position`, and has not reported where it ends */
     bool is_over;
     struct turn_position position;
 };
@@ -54,5 +56,11 @@ void turn_pass(struct turn *turn, const struct entity_key *end);
 
 /* Report that no other chunk is to begin. */
 void turn_stop(struct turn *turn);
+
+/* A chunk has ended. Chunks that await each other end in their order. */
+void turn_end(struct turn *turn, bool has_failed);
+
+/* Wait until the chunks before this one have ended. false: one of them has failed. */
+bool turn_await(struct turn *turn, size_t number);
 
 #endif

@@ -215,6 +215,23 @@ MUTANTS = [
     ("G45", [("store/entities/write_batch.c", "if (row->now.version != (version > floor ? version : floor) + 1)", "if (row->now.version <= floor)")],
      "test_store", "changes", ["an_upsert_that_waited_is_told_as_what_it_replaced"]),
 
+    ("G49", [("store/builds/build_range_owners.c", "key->is_unchanged && k < range->unique_count", "k < range->unique_count")],
+     "test_store", "build_range_owners", ["an_entity_that_changed_since_it_was_read_does_not_own_its_old_value"]),
+
+    ("G49", [("store/builds/build_range_write.c",
+              "    TRY(build_range_owners_lock(session, range, err));\n    TRY(reread(session, range, err));\n",
+              "    TRY(reread(session, range, err));\n    TRY(build_range_owners_lock(session, range, err));\n")],
+     "test_store", "build_range_owners", ["versions_are_read_behind_the_owners"]),
+
+    ("G49", [("store/builds/build_range_write.c", " && !key->has_letter", "")],
+     "test_store", "build_range_owners", ["a_violation_that_is_noted_before_the_owner_is_known_goes_again"]),
+
+    ("G37", [("store/builds/build_range_write.c", "is_violated(key) || is_owned_elsewhere(range, source)", "is_violated(key)")],
+     "test_store", "build_range_owners", ["another_build_leaves_owners_as_they_are"]),
+
+    ("G37", [("store/builds/build_range_write.c", "key->is_unchanged && !key->is_unowned", "key->is_unchanged")],
+     "test_store", "unique_index", ["the_first_of_those_that_were_there_owns"]),
+
     ("G38", [("store/verification/sql/report_add.sql", ", sums = $12::bytea", ", sums = substr($12::bytea, 1, 0)")],
      "test_store", "scrub", ["what_a_pass_has_summed_up_survives_between_its_chunks"]),
 

@@ -20,6 +20,7 @@ SLICE = [
     ("server.after_commit_before_publish", "redis+kill", 1),
     ("relay.after_publish", "flush+kill", 1),
     ("build.chunk_before_checkpoint", "postgres", 2),
+    ("build_walk.after_owners", "kill", 1),
     ("strong_build.before_commit", "kill", 1),
     ("strong_build.after_source_read", "stop", 1),
     ("verify.after_repair", "kill", 1),

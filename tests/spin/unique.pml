@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unique.pml - two entities, two values of a unique index and their owners' rows: two writers, one that swaps both values
- * in one commit, a builder that meets two entities with one value, and a crash.
+ * in one commit, a builder that meets two entities with one value, locking them or not, and a crash.
  *
  * The owner of a value has the value and its only entry; no other entity has an entry for it (I10). That holds after
  * every commit. Locks are taken in one order, so no process waits for ever.
  *
- * guards: G35 G36 G37
+ * guards: G35 G36 G37 G49
  */
 #define WRITES 1
 #define CRASHES 1
@@ -147,34 +147,81 @@ proctype swapper()
 	fi
 }
 
+inline claim(seen)
+{
+	d_step {
+		of_a = (seen == A && of_a == 0 -> me : of_a);
+		of_b = (seen == B && of_b == 0 -> me : of_b)
+	}
+}
+
+/* As a chunk of a build: the entity is not locked, and is looked at again behind the locks of the owners. */
+inline build_unlocked()
+{
+	seen = has[me];
+	lock_owners();
+	read_owners();
+#ifdef NO_G49
+	is_same = true;
+#else
+	is_same = seen == has[me];
+#endif
+	if
+	:: is_same ->
+	   claim(seen);
+	   if
+	   :: atomic { crashes < CRASHES -> crashes++; unlock() }
+	   :: atomic {
+		owner[A] = of_a;
+		owner[B] = of_b;
+		entry[me] = (seen == A && of_a == me) || (seen == B && of_b == me);
+		check_all();
+		unlock()
+	      }
+	   fi
+	:: else -> atomic { unlock() }
+	fi
+}
+
+inline build_locked()
+{
+	mine1 = me == 1;
+	mine2 = me == 2;
+#ifdef NO_G35
+	seen = has[me];
+#endif
+	atomic { !entity_lock[me] -> entity_lock[me] = true };
+#ifndef NO_G35
+	seen = has[me];
+#endif
+#ifdef NO_G36
+	read_owners();
+	lock_owners();
+#else
+	lock_owners();
+	read_owners();
+#endif
+	claim(seen);
+	commit(has[me], has[me]);
+	mine1 = false;
+	mine2 = false
+}
+
 /* In the order of keys: the first that has a value owns it. */
 proctype builder()
 {
 	byte of_a, of_b, me, seen;
-	bool mine1, mine2;
+	bool mine1, mine2, is_same;
 
 	for (me : 1 .. 2) {
-		mine1 = me == 1;
-		mine2 = me == 2;
-#ifdef NO_G35
-		seen = has[me];
-#endif
-		atomic { !entity_lock[me] -> entity_lock[me] = true };
-#ifndef NO_G35
-		seen = has[me];
-#endif
-#ifdef NO_G36
-		read_owners();
-		lock_owners();
-#else
-		lock_owners();
-		read_owners();
-#endif
-		d_step {
-			of_a = (seen == A && of_a == 0 -> me : of_a);
-			of_b = (seen == B && of_b == 0 -> me : of_b)
-		}
-		commit(has[me], has[me])
+		if
+		:: build_unlocked()
+		:: skip
+		fi;
+		if
+		:: !is_same -> build_locked()
+		:: else -> is_same = false
+		fi
 	}
 	built = true
 }

@@ -504,6 +504,7 @@ static void create(struct index index)
     call_succeeded(call_run(&world.writer, index_calls_create, operation));
 }
 
+/* Guard G37. */
 START_TEST(the_first_of_those_that_were_there_owns)
 {
     struct index_view seen;

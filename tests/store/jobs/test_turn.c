@@ -98,6 +98,27 @@ START_TEST(a_waiting_thread_learns_where_the_chunk_ends_or_that_it_was_the_last)
 }
 END_TEST
 
+static void *await_second(void *came)
+{
+    *(bool *)came = turn_await(&turn, 1);
+    return NULL;
+}
+
+START_TEST(a_chunk_that_awaits_its_turn_learns_how_the_one_before_ended)
+{
+    bool has_failed = _i > 0, came = has_failed;
+    pthread_t thread;
+
+    begin(CREW_TOGETHER);
+    ck_assert(turn_await(&turn, 0));
+    ck_assert_int_eq(pthread_create(&thread, NULL, await_second, &came), 0);
+    turn_end(&turn, has_failed);
+    pthread_join(thread, NULL);
+    ck_assert(came == !has_failed);
+    turn_cleanup(&turn);
+}
+END_TEST
+
 Suite *test_turn_suite(void);
 Suite *test_turn_suite(void)
 {
@@ -109,6 +130,7 @@ Suite *test_turn_suite(void)
     tcase_add_test(tc, a_step_has_one_chunk);
     tcase_add_test(tc, a_turn_has_a_bounded_number_of_chunks);
     tcase_add_loop_test(tc, a_waiting_thread_learns_where_the_chunk_ends_or_that_it_was_the_last, 0, 2);
+    tcase_add_loop_test(tc, a_chunk_that_awaits_its_turn_learns_how_the_one_before_ended, 0, 2);
     suite_add_tcase(suite, tc);
     return suite;
 }

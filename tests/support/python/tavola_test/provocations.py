@@ -185,7 +185,7 @@ where (table_id, partition_key, row_key) = (
 
 
 class RangeBuild(Provocation):
-    """Indexes of a table without a unique index, which alone is walked in ranges; all are there before the next table is made."""
+    """Indexes in other partitions, which are walked in ranges; all are there before the next table is made."""
 
     def provoke(self, caller):
         view = self.made and unless({"INDEX_NOT_FOUND"}, caller.get_index, name=self.made[-1] + "ByN")
@@ -203,6 +203,30 @@ class RangeBuild(Provocation):
                 promise(counts == (0, 0, 0, 0), "a build left differences", report)
             unless({"TABLE_NOT_FOUND", "RESOURCE_NOT_FOUND"}, caller.delete_table, name=name)
         self.made = []
+
+
+class UniqueBuild(RangeBuild):
+    """The same, and a unique one beside each: every entity owns its value, which is its own."""
+
+    OWNERS = """
+select count(*) from entities e join tables t using (table_id) left join (indexes i join unique_owners o using (index_id))
+    on i.name = '{0}Once' and (o.partition_key, o.row_key) = (e.partition_key, e.row_key)
+where t.live and t.name = '{0}' and o.row_key is null"""
+
+    def provoke(self, caller):
+        before = len(self.made)
+        super().provoke(caller)
+        if len(self.made) > before:
+            name = self.made[-1]
+            caller.create_index(index={"name": name + "Once", "table": name, "shape": 1, "unique": True,
+                                       "partition_key": [{"property": "N"}]})
+
+    def settle(self, caller):
+        for name in self.made:
+            if unless({"INDEX_NOT_FOUND"}, caller.get_index, name=name + "Once"):
+                wait_ready(caller, name + "Once")
+                promise(int(self.stack.sql(self.OWNERS.format(name))) == 0, "entities without their values", name)
+        super().settle(caller)
 
 
 class Replacements(Repairs):
@@ -488,6 +512,7 @@ class Scrubs(Provocation):
 
 BY_PREFIX = {
     "build.": Build,
+    "build_walk.after_owners": UniqueBuild,
     "build_walk.": RangeBuild,
     "operation.": Build,
     "cancel.": Cancels,
