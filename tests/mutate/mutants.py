@@ -226,7 +226,7 @@ MUTANTS = [
     ("G49", [("store/builds/build_range_write.c", " && !key->has_letter", "")],
      "test_store", "build_range_owners", ["a_violation_that_is_noted_before_the_owner_is_known_goes_again"]),
 
-    ("G37", [("store/builds/build_range_write.c", "is_violated(key) || is_owned_elsewhere(range, source)", "is_violated(key)")],
+    ("G37", [("store/builds/build_range_write.c", "if (!build_range_owners_may_plan(range, key->plan.upserts[i].index_id))", "if (!build_range_owners_may_plan(range, key->plan.upserts[i].index_id) && !range)")],
      "test_store", "build_range_owners", ["another_build_leaves_owners_as_they_are"]),
 
     ("G37", [("store/builds/build_range_write.c", "key->is_unchanged && !key->is_unowned", "key->is_unchanged")],
