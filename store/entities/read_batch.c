@@ -7,16 +7,16 @@
 
 #include "base/clock.h"
 #include "domain/indexes/index_plan.h"
-#include "store/session/row_arrays.h"
+#include "domain/operations/operation_times.h"
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
-#include "domain/operations/operation_times.h"
 #include "store/session/resolve.h"
+#include "store/session/row_arrays.h"
 #include "store/session/unit_of_work.h"
 #include "store/sql.h"
 
 enum {
-    MAX_ATTEMPTS = 3,
+    MAX_ATTEMPTS = 6,
     /* of keys: a socket buffers this much, so sending does not wait for the server to read */
     MAX_BEGUN_BYTES = 32 * 1024,
     /* operations; a smaller batch is one statement, since a second one costs as much as 3 keys */

@@ -24,7 +24,7 @@
 #include "store/sql.h"
 
 enum {
-    MAX_ATTEMPTS = 4,
+    MAX_ATTEMPTS = 6,
     READS_US = 1000000, /* microseconds; see read_first */
     /* of stored properties, for the writes of several callers together */
     MAX_READ_BYTES = 32 << 20,
@@ -527,9 +527,9 @@ static void note_requests(const struct write_set *set, struct arena *arena)
 }
 
 /*
- * A batch had a request that is recorded, or a row that another transaction wrote meanwhile, so its
- * upserts were done in vain. More such batches may follow, so for READS_US the session reads what
- * is stored before it writes.
+ * An attempt without reads has failed: a request was recorded, another transaction wrote a row
+ * meanwhile, or the connection was lost, after which requests come again. More such batches may
+ * follow, so for READS_US the session reads what is stored before it writes.
  */
 static void read_first(struct session *session)
 {
@@ -611,7 +611,7 @@ static enum status run_blindly(struct session *session, struct write_set *set, s
         return STATUS_OK;
     }
     status = run_blind_in_two_flights(session, set, err);
-    if (status != STATUS_OK && pg_is_duplicate_key(err))
+    if (status != STATUS_OK)
         read_first(session);
     return status;
 }
@@ -641,7 +641,10 @@ static bool is_temporary(const struct error *err)
     return pg_is_transient(err) || pg_is_duplicate_key(err);
 }
 
-/* Attempt the batch until it is decided. STATUS_OK: every operation has its outcome. */
+/*
+ * Attempt the batch until it is decided. STATUS_OK: every operation has its outcome. If the last
+ * attempt too met a duplicate key, nothing was done, and the callers may try again.
+ */
 static enum status decide(struct session *session, struct operation *batch,
     const struct commit_observer *observer, struct error *err)
 {
@@ -650,7 +653,11 @@ static enum status decide(struct session *session, struct operation *batch,
         .attempt = attempt, .context = &batch_unit, .max_attempts = MAX_ATTEMPTS, .is_temporary = is_temporary
     };
 
-    return unit_of_work_run(session, &unit, err);
+    if (unit_of_work_run(session, &unit, err) == STATUS_OK)
+        return STATUS_OK;
+    if (pg_is_duplicate_key(err))
+        err->status = STATUS_UNAVAILABLE;
+    return err->status;
 }
 
 /*

@@ -437,9 +437,9 @@ class Declarations(BadInput):
     INVALID, UNKNOWN = ("INVALID_ARGUMENT", "INVALID_INPUT"), ("UNIMPLEMENTED", "NOT_IMPLEMENTED")
     ROWS = [
         ({"shape": 0}, INVALID, "index.shape", "COPY or LIST"),
-        ({"place": 3}, INVALID, "index.place", "no value 3"),
-        ({"consistency": 3}, INVALID, "index.consistency", "no value 3"),
-        ({"on_violation": 3}, INVALID, "index.on_violation", "no value 3"),
+        ({"place": 3}, INVALID, "index.place", "3 is not a value of the enum"),
+        ({"consistency": 3}, INVALID, "index.consistency", "3 is not a value of the enum"),
+        ({"on_violation": 3}, INVALID, "index.on_violation", "3 is not a value of the enum"),
         ({"shape": 2, "unique": True}, INVALID, "index.unique", "LIST"),
         ({"unique": True, "partition_key": [{"literal": "all"}]}, INVALID, "index.unique", "needs a property"),
         ({"shape": 2, "partition_key": [{"literal": "all"}]}, INVALID, "index.partition_key", "must be a property"),

@@ -432,6 +432,25 @@ START_TEST(servers_that_race_for_one_id_do_not_share_it) /* guard G5 */
 }
 END_TEST
 
+START_TEST(duplicates_at_every_attempt_are_no_failure_of_the_server)
+{
+    static const enum write_kind both_paths[] = { WRITE_INSERT_OR_REPLACE, WRITE_INSERT };
+
+    test_sql(scene.sql, "create function taken() returns trigger language plpgsql as $$ "
+                        "begin raise exception 'taken' using errcode = 'unique_violation'; end $$");
+    test_sql(
+        scene.sql, "create trigger taken before insert on requests for each row execute function taken()");
+    for (size_t i = 0; i < ARRAY_LEN(both_paths); i++) {
+        struct operation *operation = request("id", a_write(both_paths[i], "p", "r", text("one")));
+
+        ck_assert_reason(operation, "STORE_UNAVAILABLE");
+        ck_assert_ptr_null(scene_read(&scene, "p", "r"));
+    }
+    test_sql(scene.sql, "drop trigger taken on requests; drop function taken");
+    ck_assert_ptr_null(request("id", a_write(WRITE_INSERT, "p", "r", text("one")))->error);
+}
+END_TEST
+
 START_TEST(a_server_waits_for_another_that_is_deciding)
 {
     struct operation *operation = a_request("id", a_write(WRITE_INSERT, "p", "r", text("one")));
@@ -499,6 +518,7 @@ Suite *test_request_rows_suite(void)
     tcase_add_loop_test(tc, a_lost_answer_is_recovered_by_the_same_request, 0, 4);
     tcase_add_loop_test(tc, servers_that_race_for_one_request_do_it_once, 0, 2);
     tcase_add_loop_test(tc, servers_that_race_for_one_id_do_not_share_it, 0, 2);
+    tcase_add_test(tc, duplicates_at_every_attempt_are_no_failure_of_the_server);
     tcase_add_test(tc, a_server_waits_for_another_that_is_deciding);
     tcase_add_test(tc, a_server_waits_for_another_that_decides_elsewhere);
     suite_add_tcase(suite, tc);
