@@ -5,6 +5,7 @@
  * the text.
  */
 #include "odata/odata_error.h"
+#include "odata/xml/xml_document.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -219,23 +220,6 @@ void odata_error_write_json(const struct error *err, const struct odata_error_pl
     buf_append(out, STR_LITERAL("}}}"));
 }
 
-/* Append text to XML. Control characters that XML does not allow become spaces. */
-static void write_xml_text(struct str text, struct buf *out)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-
-        if (c == '<')
-            buf_append(out, STR_LITERAL("&lt;"));
-        else if (c == '>')
-            buf_append(out, STR_LITERAL("&gt;"));
-        else if (c == '&')
-            buf_append(out, STR_LITERAL("&amp;"));
-        else
-            buf_append_byte(out, (uint8_t)c < 0x20 && c != '\n' ? ' ' : (uint8_t)c);
-    }
-}
-
 void odata_error_write_xml(const struct error *err, const struct odata_error_place *place, struct buf *out)
 {
     ARENA_SCOPE arena;
@@ -246,6 +230,6 @@ void odata_error_write_xml(const struct error *err, const struct odata_error_pla
     write_text(err, place, &text);
     buf_format(out, "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>%s</Code><Message>",
         odata_error_find(err)->code);
-    write_xml_text(codec_text(buf_str(&text), &arena), out);
+    xml_document_write_text(out, codec_text(buf_str(&text), &arena));
     buf_append(out, STR_LITERAL("</Message></Error>"));
 }

@@ -62,15 +62,11 @@ enum { TAVOLA_METADATA_MAX = 8 };
 /* An error. docs/errors.md explains each reason and what to do. */
 struct tavola_error {
     enum tavola_code code;
-    char reason
-        [64]; /* "RESOURCE_NOT_FOUND"; empty: the call did not reach the service, or the library refused it */
+    /* "RESOURCE_NOT_FOUND"; empty: the call did not reach the service, or the library refused it */
+    char reason[64];
     char message[512]; /* one sentence, without the reason */
-    char field
-        /*
-         * the part of the request that was refused, as a path: "entity.properties[Age]"; empty: not a single
-         * part
-         */
-        [288];
+    /* the part of the request that was refused, as a path: "entity.properties[Age]"; empty: not a single part */
+    char field[288];
     int64_t retry_after_ms; /* the time that the service asks to wait before the next attempt; -1: none */
     size_t metadata_count;
     struct {
@@ -371,8 +367,8 @@ struct tavola_written {
     char etag[72];
     struct tavola_time timestamp;
     bool replayed; /* an earlier attempt with this request id has written the entity */
-    char consistency_token
-        [4104]; /* for tavola_lookup: wait until an index shows this write; empty: no index has to follow */
+    /* for tavola_lookup: wait until an index shows this write; empty: no index has to follow */
+    char consistency_token[4104];
 };
 
 /*

@@ -58,8 +58,8 @@ struct credential {
     struct key_range range;
     bool tls_only;
 
-    bool
-        opens_account; /* only for bearer tokens: the whole account, so none of the fields above and below is set */
+    /* only for bearer tokens: the whole account, so none of the fields above and below is set */
+    bool opens_account;
 
     /* Only for account signatures, and for bearer tokens of all tables; these have no table, policy or range. */
     unsigned resources; /* enum access_resource */
@@ -67,8 +67,7 @@ struct credential {
 
     /* Only for parsed credentials: the signed bytes, and the signature. */
     struct str fields;
-    struct str
-        other_fields; /* the text that another kind of signer signs for the same; empty: there is none */
+    struct str other_fields; /* what another kind of signer signs for the same; empty: there is nothing */
     struct str signature;
 };
 

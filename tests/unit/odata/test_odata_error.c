@@ -78,7 +78,7 @@ START_TEST(xml_has_the_same)
     buf_append_byte(&out, '\0');
 
     ck_assert_str_eq(out.data,
-        "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>InvalidInput</Code><Message>&lt;a&gt; &amp;  "
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>InvalidInput</Code><Message>&lt;a&gt; &amp; "
         "\n"
         "RequestId:b7c3d0f2-1002-0000-0000-000000000000\nTime:2013-08-22T01:12:06.0008595Z</Message></"
         "Error>");
