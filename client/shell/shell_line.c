@@ -111,7 +111,8 @@ struct shell_line *shell_line_open(void)
     el_set(line->edit, EL_PROMPT, give_prompt);
     el_set(line->edit, EL_EDITOR, "emacs");
     el_set(line->edit, EL_HIST, history, line->history);
-    el_set(line->edit, EL_ADDFN, "complete", "Complete a word", complete);
+    /* el_set would copy both texts and never free them */
+    el_wset(line->edit, EL_ADDFN, L"complete", L"Complete a word", complete);
     el_set(line->edit, EL_BIND, "\t", "complete", NULL);
     el_set(line->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
     return line;
