@@ -347,7 +347,7 @@ class TestLongCalls(HttpCase):
             wait_for("the scan", lambda: self.metric("tavola_http_connections", state="busy") == 1)
             for _ in range(10):
                 self.assertEqual(self.get().status, 200)
-            self.assertEqual(self.metric("tavola_http_connections", state="busy"), 1)
+            wait_for("the end of the calls", lambda: self.metric("tavola_http_connections", state="busy") == 1)
         wait_for("the end of the scan", lambda: self.metric("tavola_http_connections", state="busy") == 0)
 
 
