@@ -28,10 +28,13 @@
 #include "domain/operations/operation.h"
 
 enum {
-    FAIR_QUEUE_MAX_BUSY_US =
-        /* longer than a lane needs to catch up after a stall of the disk */
-    500000,
-    FAIR_QUEUE_MAX_WAIT_US = 5000000,
+    /* Longer than a lane needs to catch up after a stall of the disk. */
+    FAIR_QUEUE_MAX_BUSY_US = 500000,
+    /*
+     * Longer than the 5 seconds after which PostgreSQL ends a session that holds locks and does
+     * nothing: operations behind such a lock then run, and are not refused a moment before.
+     */
+    FAIR_QUEUE_MAX_WAIT_US = 7000000,
 };
 
 /* The waiting operations of one slot, linked by next and previous in the order of arrival. */
