@@ -136,9 +136,19 @@ START_TEST(a_large_batch_sees_a_table_that_is_new)
 }
 END_TEST
 
+/* Ask for a row LARGE - 1 times and last for one that cannot be read. */
+static void collect_with_an_unreadable_row(struct operation **many)
+{
+    for (int i = 0; i < LARGE; i++)
+        many[i] = collect_get("Things", i < LARGE - 1 ? "a" : "unreadable");
+    store_run(scene.store);
+    for (int i = 0; i < LARGE; i++)
+        await(many[i]);
+}
+
 /*
  * The last row cannot be read: the rows of the first statement are kept, and only the operations of the same
- * statement fail.
+ * statement fail. If the session was still at work when the batch came, the batch is one statement: then again.
  */
 START_TEST(a_large_batch_whose_second_part_fails_keeps_the_first)
 {
@@ -151,14 +161,14 @@ START_TEST(a_large_batch_whose_second_part_fails_keeps_the_first)
     test_sql(scene.sql,
         "create or replace function is_due(expires bigint) returns boolean language plpgsql as $$ "
         "begin if expires = 42 then raise 'unreadable'; end if; return false; end $$");
-    for (int i = 0; i < LARGE; i++)
-        many[i] = collect_get("Things", i < LARGE - 1 ? "a" : "unreadable");
-    store_run(scene.store);
-
-    for (int i = 0; i < LARGE; i++) {
-        await(many[i]);
-        ck_assert_reason(many[i], i <= LARGE / 2 ? "OK" : "INTERNAL_ERROR");
+    for (int round = 0; round < ROUNDS; round++) {
+        collect_with_an_unreadable_row(many);
+        if (!many[0]->error)
+            break;
     }
+
+    for (int i = 0; i < LARGE; i++)
+        ck_assert_reason(many[i], i <= LARGE / 2 ? "OK" : "INTERNAL_ERROR");
     collect_many(many);
     check_many(many);
 }
