@@ -290,7 +290,7 @@ START_TEST(while_most_calls_fail_none_is_repeated)
 }
 END_TEST
 
-/* The methods of the file are those that are repeated, and no others. */
+/* The client repeats exactly the methods that the file lists. */
 START_TEST(what_is_harmless_is_what_the_service_config_says)
 {
     json_t *config = json_load_file(SERVICE_CONFIG, 0, NULL), *name;

@@ -328,7 +328,7 @@ static void turn_feed_on(void)
 
 static atomic_bool has_seen;
 
-/* A watch begins when the service has it: write until it has seen something. */
+/* The start of a watch is not visible to the caller: write until the watch reports a change. */
 static void *write_until_seen(void *context)
 {
     for (int i = 0; !has_seen; i++)
@@ -402,7 +402,7 @@ static void note_rejection(
     *found = position;
 }
 
-/* What the library's own rules refuse is told at once; what only the service can know comes back by position. */
+/* The library refuses an entity that breaks its rules at once; refusals of the service have a position. */
 START_TEST(an_import_tells_what_was_refused)
 {
     int64_t position = -1;

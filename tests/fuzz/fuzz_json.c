@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_json.c - any text as the JSON of a message, and any bytes as a message to be written. The first byte chooses the
- * type and the direction. What is accepted comes back the same from the other direction.
+ * type and the direction. Accepted input converted in the other direction gives the same.
  */
 #include "api/json/json_read.h"
 #include "api/json/json_write.h"

@@ -3,7 +3,7 @@
  * main.c - runs one fuzz target: first on all inputs of the folders, then on mutations of them.
  *
  *   fuzz list                               the targets
- *   fuzz TARGET COUNT|SECONDSs SEED FOLDER...   so many mutations, or for so long
+ *   fuzz TARGET COUNT|SECONDSs SEED FOLDER...   a number of mutations, or a number of seconds
  *
  * Inputs that reach something new are kept in the last folder when a time is given. The target runs in a child
  * process on memory that is shared with the parent, which saves the input that killed it beside the folder
@@ -39,7 +39,7 @@ struct campaign {
     struct shared *shared;
 };
 
-/* Run what is in the shared input, on memory of exactly its size, so that overruns are seen. */
+/* Run the shared input in memory of exactly its size, so that overruns are seen. */
 static bool run_input(const struct campaign *campaign)
 {
     const struct shared *shared = campaign->shared;

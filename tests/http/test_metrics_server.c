@@ -132,7 +132,7 @@ START_TEST(a_request_has_a_deadline_whatever_comes_on_its_connection)
 }
 END_TEST
 
-/* More than a socket's buffers hold, and who asked does not read. */
+/* The reply is larger than the buffers of a socket, and the client does not read it. */
 START_TEST(unread_answers_leave_room_for_other_clients)
 {
     int slow[SLOW_CLIENTS], blocks = MANY_BLOCKS, fd;

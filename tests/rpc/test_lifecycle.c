@@ -97,7 +97,7 @@ START_TEST(reading_handler_sees_the_client_leave)
 }
 END_TEST
 
-/* A client that does not read stops the sender; when the client leaves, the handler is told. */
+/* A client that does not read stops the sender; when the client leaves, the handler learns it. */
 START_TEST(sending_handler_sees_the_client_leave)
 {
     struct rpc_stream *stream = open_stream("/test.Echo/Count");

@@ -73,7 +73,7 @@ static void get(const char *account, const char *table, int times)
         sampler_note(&sampler, catalogue, &operation, 1);
 }
 
-/* What is reported of a table over a span; NULL: nothing. */
+/* The report on a table over a span; NULL: the table is not in it. */
 static const struct key_sketch *reported(
     const struct operation_samples *taken, int64_t table_id, enum sample_span span)
 {

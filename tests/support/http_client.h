@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_client.h - a client of HTTP for tests: it sends what it is told, byte by byte, and reads what comes.
+ * http_client.h - a client of HTTP for tests: it sends the given bytes, and reads the reply.
  */
 #ifndef TESTS_SUPPORT_HTTP_CLIENT_H
 #define TESTS_SUPPORT_HTTP_CLIENT_H

@@ -210,7 +210,7 @@ static const char sql_sequences[] =
     " coalesce(last_value, start_value), last_value is not null), ' '), '')"
     " from pg_sequences where schemaname = 'public'";
 
-/* The tables with rows, or with space for them: all that a test can have changed, and those that it has not. */
+/* The tables that have rows or space for rows: every table that a test has changed is among them. */
 static const char sql_begin_reset[] =
     "do $reset$ declare changed text[]; begin"
     " select array_agg(relname::text) into changed from pg_class where relkind = 'r'"

@@ -295,7 +295,7 @@ START_TEST(builds_stay_together_over_violations)
 }
 END_TEST
 
-/* ---- what is unusual ---- */
+/* ---- unusual entities ---- */
 
 START_TEST(a_manifest_that_cannot_be_read_is_made_anew)
 {

@@ -365,7 +365,7 @@ static const char *const damages[] = {
     "'%r000008%') where table_id <> 1000 and properties like '%r000007%'",
 };
 
-/* All is mended by what is stored, not by what the manifests say; the report of the build has it. */
+/* Differences are repaired by the stored entries, not by the manifests; the report of the build lists them. */
 START_TEST(validation_finds_and_mends_differences)
 {
     people_copy(&world, 20);

@@ -136,7 +136,7 @@ START_TEST(an_entry_that_stays_as_it_is_is_not_written_again)
 }
 END_TEST
 
-/* What the key has is not known: nothing is guessed, and its neighbours go on. */
+/* The entries of the key are not known: the key fails, and the other keys are done. */
 START_TEST(a_manifest_that_cannot_be_read_fails_its_write_alone)
 {
     struct write write =
@@ -552,7 +552,7 @@ START_TEST(an_index_in_the_partition_of_its_entities_is_always_strong)
 }
 END_TEST
 
-/* What is written in one partition has its entries on other nodes: they do not commit as one. */
+/* An entity and its entries are on different nodes: they cannot commit together. */
 START_TEST(a_distributed_database_has_no_strong_index_in_other_partitions)
 {
     struct operation *create = call_make(&world.arena, OPERATION_INDEX_CREATE, "ByNote"), *changed;

@@ -210,7 +210,7 @@ START_TEST(upserts_are_told_as_what_they_were)
 }
 END_TEST
 
-/* What another server does to the row while the upsert waits for its lock, and what is told then. */
+/* The change that another server makes while the upsert waits for the lock, and the change that the feed tells. */
 static const struct meanwhile {
     const char *sql, *told;
 } meanwhiles[] = {

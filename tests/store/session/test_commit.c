@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_commit.c - guard G6: if the answer of a COMMIT was lost, the caller is told what the database holds. */
+/* test_commit.c - guard G6: if the answer of a COMMIT was lost, the caller gets the outcome that the database has. */
 #include <check.h>
 #include <pthread.h>
 #include <sched.h>

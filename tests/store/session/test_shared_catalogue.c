@@ -186,7 +186,7 @@ START_TEST(a_name_passes_from_one_table_to_another)
 }
 END_TEST
 
-/* Guard G44. By an earlier program, or by hand: nothing says what has changed. */
+/* Guard G44. A change by an earlier program, or by hand, has no note of what changed. */
 START_TEST(a_version_that_says_nothing_is_read_whole)
 {
     check_readers();

@@ -164,7 +164,7 @@ static void teardown(void)
     scene_close(&scene);
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static int32_t a_limit(void)
 {
@@ -415,7 +415,7 @@ START_TEST(a_batch_answers_as_each_alone)
 }
 END_TEST
 
-/* ---- what is not answered together ---- */
+/* ---- operations that cannot share a batch ---- */
 
 static struct operation *look_up_city_in(struct arena *arena, const char *city)
 {
@@ -447,7 +447,7 @@ static void put_index_of_people(int64_t id, int people)
         scene_entry(&scene, &indexes[0], scene_read(&scene, "p0", row_of(i)));
 }
 
-/* So many in Bonn, and r000 in Cork. */
+/* Store `count` people in Bonn, and r000 in Cork. */
 static void put_people(int count)
 {
     put_person(row_of(0), "Cork");
@@ -526,7 +526,7 @@ START_TEST(sources_with_long_keys_are_read_alone)
 }
 END_TEST
 
-/* What is charged to its account for a read grows with the rows that it reads, and is bounded. */
+/* The cost that an account is charged for a read grows with its rows, up to a bound. */
 START_TEST(what_reads_more_costs_more)
 {
     struct operation *few = look_up_city("Cork"), *many = look_up_city("Bonn"),
@@ -598,7 +598,7 @@ START_TEST(the_latest_of_what_is_behind_is_read_alone)
 }
 END_TEST
 
-/* What is required is asked in the batch; who has to wait is told so, and waits once. */
+/* The batch checks the required freshness; an operation that has to wait is answered so, and waits once. */
 START_TEST(a_waiting_lookup_does_not_delay_the_batch)
 {
     struct operation *waiting = look_up_city("Cork"), *any = look_up_city("Cork");

@@ -259,9 +259,9 @@ START_TEST(all_damage_at_once_is_mended_by_the_report_of_a_verification)
 }
 END_TEST
 
-/* ---- what is in flight ---- */
+/* ---- keys in flight ---- */
 
-/* Guard G39: what is on its way is not judged. */
+/* Guard G39: a key with an open intent is not judged. */
 START_TEST(what_is_open_is_in_flight_and_no_difference)
 {
     const struct outcome_report *report;
@@ -323,7 +323,7 @@ static struct operation *of_city(struct operation *operation, const char *city)
     return operation;
 }
 
-/* In both modes; and a repair of one value leaves what is wrong with another. */
+/* In both modes; a repair of one value leaves the differences of other values. */
 START_TEST(a_value_has_its_own_differences_alone)
 {
     const struct outcome_report *report;
@@ -467,7 +467,7 @@ static struct operation *range_deleted(void)
     return call_run(&world.writer, range_delete_start, operation);
 }
 
-/* Whatever kind they are of, and wherever they stand; another account's are not counted. */
+/* Differences of every kind and place are counted; those of another account are not. */
 START_TEST(an_account_has_a_bounded_number_of_operations)
 {
     struct operation *cancel = call_make(&world.arena, OPERATION_JOB_CONTROL, "");

@@ -388,7 +388,7 @@ START_TEST(an_index_in_the_same_partition_is_strong)
 }
 END_TEST
 
-/* On its way to be one it is told as what look-ups can rely on. */
+/* An index that is being made STRONG is shown with the consistency that look-ups can rely on. */
 START_TEST(an_index_in_other_partitions_may_be_strong)
 {
     static const struct {

@@ -113,7 +113,7 @@ START_TEST(policies_come_out_as_they_went_in)
 }
 END_TEST
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void no_table(void)
 {

@@ -22,7 +22,7 @@ static void teardown(void)
     arena_cleanup(&arena);
 }
 
-/* What is read, written again. */
+/* Read JSON, and write it again. */
 static const struct form_case {
     const char *in, *out;
 } form_cases[] = {

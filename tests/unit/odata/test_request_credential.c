@@ -130,7 +130,7 @@ START_TEST(requests_signed_by_others_are_genuine)
 }
 END_TEST
 
-/* Anything that is signed may not change; whatever is not signed may. */
+/* A change of a signed part is refused; a change of an unsigned part is not. */
 START_TEST(a_changed_part_is_noticed)
 {
     struct signed_request request = signed_request(5);

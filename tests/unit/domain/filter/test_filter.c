@@ -237,7 +237,7 @@ START_TEST(the_first_clause_that_fails_is_named)
 }
 END_TEST
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static const struct refusal_case {
     const char *text, *reason, *position;

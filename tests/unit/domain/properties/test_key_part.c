@@ -437,7 +437,7 @@ START_TEST(bytes_keep_order_and_come_back)
 }
 END_TEST
 
-/* ---- what is not an encoding ---- */
+/* ---- malformed encodings ---- */
 
 static const struct refused_case {
     const char *name, *key;

@@ -184,7 +184,7 @@ START_TEST(a_row_tells_what_became_of_it)
 }
 END_TEST
 
-/* ---- what is written for a key that may be absent ---- */
+/* ---- rows for a key that may be absent ---- */
 
 START_TEST(an_insertion_offers_the_row_itself)
 {
