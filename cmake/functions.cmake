@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The build's vocabulary: one library per folder, text files as constants, one check program per test folder.
+# Functions of the build: one library for each folder, text files as constants, one check program for each folder of tests.
 
 set(GENERATED_DIR ${CMAKE_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${GENERATED_DIR})

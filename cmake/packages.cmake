@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian packages, made by `cpack` in the build folder or by `./dev packages`: tavola-server, tavola-worker,
-# tavola-client and libtavola-dev. A service
-# is installed but not started, because its database has to be named and migrated first. What stands outside of the prefix is
-# for packages only, not for `cmake --install`.
+# tavola-client and libtavola-dev. A service is installed but not started, because its database has to be named and
+# migrated first. Files outside of the prefix are for packages only, not for `cmake --install`.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tavola)
 set(CPACK_PACKAGE_CONTACT "Tavola maintainers <maintainers@tavola.invalid>")

@@ -15,7 +15,7 @@ set(proto_sources "")
 set(proto_inputs "")
 
 file(GLOB_RECURSE own_protos CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/api ${CMAKE_SOURCE_DIR}/api/*.proto)
-# Those in api/private are of protocols of others: no part of the API, so reflection does not show them.
+# The protos in api/private are of other protocols, which programs use as clients or servers: not a part of the API, so reflection leaves them out.
 set(private_protos ${own_protos})
 list(FILTER private_protos INCLUDE REGEX "^private/")
 list(FILTER own_protos EXCLUDE REGEX "^private/")
@@ -72,7 +72,7 @@ embed_descriptors(public_descriptors "${public_inputs}"
     -I${CMAKE_SOURCE_DIR}/api -I${GRPC_PROTO_DIR} -I${GOOGLE_PROTO_DIR})
 embed_descriptors(derived_descriptors "${proto_copies}" -I${proto_derived})
 
-# Generated code is not ours to tidy: no warnings, and its headers count as the system's.
+# Generated code is compiled without warnings, and its headers count as headers of the system.
 add_library(tavola_proto STATIC ${proto_sources} ${proto_headers}
     ${proto_out}/public_descriptors.c ${proto_out}/public_descriptors.h
     ${proto_out}/derived_descriptors.c ${proto_out}/derived_descriptors.h)
