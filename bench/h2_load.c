@@ -421,8 +421,8 @@ static void cancel_expired(struct load *load)
 
     for (struct call *call = load->oldest; call && call->begin_ns < limit_ns; call = call->newer) {
         if (!call->expired)
-            require(nghttp2_submit_rst_stream(call->connection->session, NGHTTP2_FLAG_NONE, call->stream,
-                        NGHTTP2_CANCEL) == 0,
+            require(nghttp2_submit_rst_stream(
+                        call->connection->session, NGHTTP2_FLAG_NONE, call->stream, NGHTTP2_CANCEL) == 0,
                 "out of memory");
         call->expired = true;
     }

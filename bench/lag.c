@@ -131,7 +131,9 @@ static void *run(void *argument)
     struct rpc_channel *channel;
     struct error err = { 0 };
 
-    require(rpc_channel_open(&(struct rpc_channel_options){ .target = probe->target }, &channel, &err) == STATUS_OK, err.message);
+    require(rpc_channel_open(&(struct rpc_channel_options){ .target = probe->target }, &channel, &err) ==
+                STATUS_OK,
+        err.message);
     while (now_ns() < probe->end_ns && probe->count < SAMPLES_MAX)
         probe->samples[probe->count++] = probe_once(probe, channel, number++);
     rpc_channel_close(channel);

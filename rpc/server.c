@@ -158,7 +158,8 @@ static void drain(struct rpc_server *server, struct call_list *fresh, bool *alon
     int empty = 0;
 
     while (empty < (*alone ? GRACE_POLLS_ALONE : GRACE_POLLS) &&
-           handled + EVENTS_PER_REFUSAL * (int)(atomic_load(&server->host.refused) - refused) < DRAIN_EVENTS_MAX) {
+           handled + EVENTS_PER_REFUSAL * (int)(atomic_load(&server->host.refused) - refused) <
+               DRAIN_EVENTS_MAX) {
         grpc_event event =
             grpc_completion_queue_next(server->host.queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
 

@@ -12,10 +12,10 @@
 #include "store/job_work.h"
 
 #include "base/failpoint.h"
-#include "store/indexes/purge.h"
 #include "store/background/range_delete.h"
 #include "store/builds/index_build.h"
 #include "store/builds/index_update.h"
+#include "store/indexes/purge.h"
 #include "store/indexes/replacement_calls.h"
 #include "store/jobs/crew.h"
 #include "store/jobs/job_claim.h"

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "domain/limits.h"
+#include "domain/operations/operation_times.h"
 #include "domain/reason.h"
 #include "store/entities/read_batch.h"
 #include "store/entities/write_batch.h"
@@ -20,7 +21,6 @@
 #include "store/lanes/waiters.h"
 #include "store/monitor.h"
 #include "store/routes.h"
-#include "domain/operations/operation_times.h"
 #include "store/session/shared_catalogue.h"
 #include "store/short_reads/short_batch.h"
 

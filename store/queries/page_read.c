@@ -6,11 +6,11 @@
 
 #include "domain/indexes/query_advice.h"
 #include "domain/limits.h"
+#include "domain/operations/operation_times.h"
 #include "domain/reason.h"
 #include "store/queries/collect.h"
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
-#include "domain/operations/operation_times.h"
 #include "store/session/resolve.h"
 
 /* ---- what all queries share ---- */

@@ -6,10 +6,10 @@
 #include "store/sampling/sample_calls.h"
 
 #include "domain/account_id.h"
+#include "domain/operations/operation_times.h"
 #include "domain/reason.h"
 #include "domain/sampling/sample_form.h"
 #include "store/session/attempt.h"
-#include "domain/operations/operation_times.h"
 #include "store/sql.h"
 
 enum {

@@ -5,8 +5,8 @@
 #include "store/session/attempt.h"
 
 #include "base/clock.h"
-#include "domain/reason.h"
 #include "domain/operations/operation_times.h"
+#include "domain/reason.h"
 #include "store/session/unit_of_work.h"
 
 enum { MAX_ATTEMPTS = 6 };

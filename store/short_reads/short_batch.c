@@ -9,8 +9,8 @@
  */
 #include "store/short_reads/short_batch.h"
 
-#include "store/intents/freshness.h"
 #include "domain/operations/operation_times.h"
+#include "store/intents/freshness.h"
 #include "store/session/unit_of_work.h"
 #include "store/short_reads/short_lookup.h"
 #include "store/short_reads/short_page.h"

@@ -259,7 +259,9 @@ static inline void echo_start(void)
     snprintf(echo.address, sizeof(echo.address), "unix:%s/socket", echo.folder);
     options = echo_options(echo.address);
     ck_assert_msg(rpc_server_start(&options, &echo.server, &err) == STATUS_OK, "%s", err.message);
-    ck_assert_int_eq(rpc_channel_open(&(struct rpc_channel_options){ .target = echo.address }, &echo.channel, &err), STATUS_OK);
+    ck_assert_int_eq(
+        rpc_channel_open(&(struct rpc_channel_options){ .target = echo.address }, &echo.channel, &err),
+        STATUS_OK);
 }
 
 static inline void echo_stop_server(int64_t grace_ms)

@@ -333,7 +333,8 @@ START_TEST(busy_port_is_an_error_that_names_it)
     ck_assert_int_eq(rpc_server_start(&options, &first, &err), STATUS_OK);
     ck_assert_int_gt(rpc_server_port(first), 0);
     snprintf(address, sizeof(address), "127.0.0.1:%d", rpc_server_port(first));
-    ck_assert_int_eq(rpc_channel_open(&(struct rpc_channel_options){ .target = address }, &channel, &err), STATUS_OK);
+    ck_assert_int_eq(
+        rpc_channel_open(&(struct rpc_channel_options){ .target = address }, &channel, &err), STATUS_OK);
     ck_assert_int_eq(call_on(channel), 0);
 
     options.listen = address;
@@ -388,13 +389,16 @@ START_TEST(a_call_without_a_listening_server_is_unavailable)
     struct str reply;
     struct error err = { 0 };
 
-    ck_assert_int_eq(rpc_channel_open(&(struct rpc_channel_options){ .target = "unix:/nowhere/at/all" }, &channel, &err), STATUS_OK);
+    ck_assert_int_eq(
+        rpc_channel_open(&(struct rpc_channel_options){ .target = "unix:/nowhere/at/all" }, &channel, &err),
+        STATUS_OK);
     rpc_channel_call(
         channel, &(struct rpc_request){ "/test.Echo/Unary", STR_EMPTY, CALL_MS }, &arena, &reply, &status);
     ck_assert_int_eq(status.code, CODE_UNAVAILABLE);
     ck_assert_uint_gt(status.message.len, 0);
     rpc_channel_close(channel);
-    ck_assert_int_eq(rpc_channel_open(&(struct rpc_channel_options){ .target = "" }, &channel, &err), STATUS_INVALID);
+    ck_assert_int_eq(
+        rpc_channel_open(&(struct rpc_channel_options){ .target = "" }, &channel, &err), STATUS_INVALID);
 }
 END_TEST
 

@@ -6,9 +6,9 @@
 
 #include <check.h>
 
-#include "store/job_work.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
+#include "store/job_work.h"
 #include "store/jobs/job_calls.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "domain/filter/filter.h"
-#include "store/job_work.h"
 #include "store/background/range_delete.h"
+#include "store/job_work.h"
 #include "store/jobs/job_calls.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"

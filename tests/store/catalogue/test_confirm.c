@@ -7,12 +7,12 @@
 #include <check.h>
 
 #include "base/clock.h"
+#include "domain/operations/operation_times.h"
 #include "store/catalogue/table_calls.h"
 #include "store/entities/read_batch.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
-#include "domain/operations/operation_times.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 

@@ -5,9 +5,9 @@
  */
 #include <check.h>
 
-#include "store/job_work.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/reconcile.h"
+#include "store/job_work.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 

@@ -19,7 +19,8 @@ START_TEST(every_migration_has_a_header)
         ck_assert_msg(migration_header_parse(str_of(migrations_all[i]->text), &header), "%s", name);
         if (version <= LAST_WITHOUT_HEADER)
             continue;
-        ck_assert_msg(header.oldest_program > 0 && header.oldest_program <= version, "%s: -- programs:", name);
+        ck_assert_msg(
+            header.oldest_program > 0 && header.oldest_program <= version, "%s: -- programs:", name);
         ck_assert_msg(header.says_locks, "%s: -- locks:", name);
     }
 }

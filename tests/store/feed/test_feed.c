@@ -137,7 +137,8 @@ END_TEST
 START_TEST(a_writer_announces_itself_before_it_draws)
 {
     struct feed_position from = here();
-    struct operation *late = a_write_operation(&scene.arena, "Things", a_write(WRITE_INSERT, "p", "late", text("x")));
+    struct operation *late =
+        a_write_operation(&scene.arena, "Things", a_write(WRITE_INSERT, "p", "late", text("x")));
     PGconn *other = test_connect(scene.conninfo);
 
     /* Commits of the server's writers wait behind their insert of changes. */
@@ -151,7 +152,8 @@ START_TEST(a_writer_announces_itself_before_it_draws)
     test_await(scene.sql, "select count(*) from pg_stat_activity where datname = current_database() "
                           "and wait_event_type = 'Lock'");
     test_sql(scene.sql,
-        "insert into changes (feed_id, number, kind, partition_key, row_key, version, ts, expires_at, properties) "
+        "insert into changes (feed_id, number, kind, partition_key, row_key, version, ts, expires_at, "
+        "properties) "
         "values (%lld, nextval('change_numbers'), 1, 'p', 'early', 1, 1, 0, '')",
         feed);
     ck_assert_str_eq(told(read_changes(&from)), "");

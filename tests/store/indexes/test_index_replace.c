@@ -6,13 +6,13 @@
 
 #include "domain/indexes/index_codec.h"
 #include "domain/limits.h"
+#include "domain/operations/operation_times.h"
 #include "store/catalogue/table_calls.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
 #include "store/indexes/replacement_calls.h"
 #include "store/job_work.h"
 #include "store/jobs/job_calls.h"
-#include "domain/operations/operation_times.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 

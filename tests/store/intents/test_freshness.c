@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "domain/operations/operation_times.h"
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/indexes/lookup_read.h"
 #include "store/indexes/reconcile.h"
 #include "store/intents/backlog_work.h"
 #include "store/intents/scan_reach.h"
-#include "domain/operations/operation_times.h"
 #include "store/session/session.h"
 #include "store/session/worker.h"
 #include "store/transactions/transaction_work.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/macros.h"
-#include "store/lanes/fair_queue.h"
 #include "domain/operations/operation_times.h"
+#include "store/lanes/fair_queue.h"
 
 enum { MAX_WAITING = 100, CREDIT = 4, ROOM = 400, ACCOUNTS = 5, STEPS = 50000 };
 

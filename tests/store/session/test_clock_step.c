@@ -7,12 +7,12 @@
 
 #include "domain/limits.h"
 #include "domain/ticks.h"
-#include "store/job_work.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/intents/backlog_work.h"
 #include "store/intents/lease_work.h"
 #include "store/intents/scan_reach.h"
+#include "store/job_work.h"
 #include "tests/support/worker_world.h"
 
 static struct world world;

@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "domain/limits.h"
+#include "domain/operations/operation_times.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
-#include "domain/operations/operation_times.h"
 #include "store/short_reads/short_ranges.h"
 #include "tests/support/builders.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/macros.h"
 #include "store/background/gauges.h"
-#include "store/job_work.h"
 #include "store/indexes/index_calls.h"
+#include "store/job_work.h"
 #include "store/jobs/job_calls.h"
 #include "store/jobs/report_calls.h"
 #include "store/verification/scrub.h"
