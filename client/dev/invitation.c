@@ -117,33 +117,34 @@ static void print_names(const struct stack *stack)
         printf("  CERT.pem, KEY.pem  a certificate that TAVOLA_TLS_CLIENT_CA accepts, and its key\n");
 }
 
-/* Print first commands, with the path of the command line, which lies beside the server. */
-static void print_first_steps(const struct stack *stack)
+/* Print commands with the path of the command line, which lies beside the server and may not be in PATH. */
+static void print_commands(const struct stack *stack, bool asks)
 {
     const char *slash = strrchr(stack->server_path, '/');
-    int folder = slash ? (int)(slash - stack->server_path + 1) : 0;
+    struct str folder =
+        str_of_bytes(stack->server_path, slash ? (size_t)(slash - stack->server_path) + 1 : 0);
     struct str options = tls_options(stack, "--ca");
 
+    if (asks)
+        printf("  make an account    TAVOLA_POSTGRES='%s' %.*stavola account create NAME\n"
+               "  sign a token       TAVOLA_ACCOUNT_KEY=KEY %.*stavola token create NAME\n",
+            stack->postgres, STR_ARG(folder), STR_ARG(folder));
+    printf("  check it           %.*stavola --target %s%.*s health\n", STR_ARG(folder), stack->target,
+        STR_ARG(options));
     printf(
         "  first steps        %.*stavola --target %s%.*s table create people; %.*stavola entity put --help\n",
-        folder, stack->server_path, stack->target, STR_ARG(options), folder, stack->server_path);
+        STR_ARG(folder), stack->target, STR_ARG(options), STR_ARG(folder));
 }
 
 void invitation_print(const struct stack *stack)
 {
     bool asks = strcmp(stack->authentication, "none") != 0;
-    struct str options = tls_options(stack, "--ca");
 
     printf("\nTavola serves on %s (gRPC%s, %s).\n\n", stack->target,
         stack->transport == TRANSPORT_PLAIN ? "" : " over TLS",
         asks ? "with authentication"
              : "without authentication, TAVOLA_AUTHENTICATION=none, for this machine only");
-    if (asks)
-        printf("  make an account    TAVOLA_POSTGRES='%s' tavola account create NAME\n"
-               "  sign a token       TAVOLA_ACCOUNT_KEY=KEY tavola token create NAME\n",
-            stack->postgres);
-    printf("  check it           tavola --target %s%.*s health\n", stack->target, STR_ARG(options));
-    print_first_steps(stack);
+    print_commands(stack, asks);
     print_buf(stack, asks);
     print_python(stack);
     print_http(stack, asks);

@@ -65,9 +65,9 @@ expect() { # PATTERN
 
 # The line of the invitation that checks the server's health does so, as it stands there.
 follow_hint() {
-    hint=$(sed -n 's/^  check it  *tavola \(.*\)$/\1/p' "$work/out")
+    hint=$(sed -n 's/^  check it  *\(.*tavola .*\)$/\1/p' "$work/out")
     [ -n "$hint" ] || fail "no hint how to check the server"
-    eval "\"\$tavola\" $hint" >/dev/null || fail "does not work: tavola $hint"
+    (PATH=/usr/bin:/bin && eval "$hint") >/dev/null || fail "does not work: $hint"
 }
 
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$work/ca.key" -subj /CN=authority \
