@@ -149,30 +149,10 @@ static bool write_number(struct writer *writer, const struct schema_field *field
     }
 }
 
-static enum wire_type wire_type_of(enum schema_type type)
-{
-    switch (type) {
-    case SCHEMA_DOUBLE:
-    case SCHEMA_FIXED64:
-    case SCHEMA_SFIXED64:
-        return WIRE_FIXED64;
-    case SCHEMA_FLOAT:
-    case SCHEMA_FIXED32:
-    case SCHEMA_SFIXED32:
-        return WIRE_FIXED32;
-    case SCHEMA_STRING:
-    case SCHEMA_BYTES:
-    case SCHEMA_MESSAGE:
-        return WIRE_BYTES;
-    default:
-        return WIRE_VARINT;
-    }
-}
-
 static bool write_value(
     struct writer *writer, const struct schema_field *field, const struct wire_field *value)
 {
-    if (value->type != wire_type_of(field->type))
+    if (value->type != schema_wire_type(field->type))
         return false;
     return value->type == WIRE_BYTES ? write_bytes_field(writer, field, value->bytes)
                                      : write_number(writer, field, value->scalar);
@@ -188,7 +168,7 @@ static bool is_default(const struct wire_field *value)
 static bool write_packed(
     struct writer *writer, const struct schema_field *field, struct str packed, bool *is_first)
 {
-    struct wire_field value = { .type = wire_type_of(field->type) };
+    struct wire_field value = { .type = schema_wire_type(field->type) };
 
     while (packed.len > 0) {
         if (!wire_read_number(&packed, value.type, &value.scalar))
@@ -203,7 +183,7 @@ static bool write_packed(
 /* Write the key of a map, which is text in JSON. */
 static bool write_key(struct writer *writer, const struct schema_field *key, const struct wire_field *value)
 {
-    bool in_quotes = key->type == SCHEMA_STRING || wire_type_of(key->type) == WIRE_FIXED64 ||
+    bool in_quotes = key->type == SCHEMA_STRING || schema_wire_type(key->type) == WIRE_FIXED64 ||
                      key->type == SCHEMA_INT64 || key->type == SCHEMA_UINT64 || key->type == SCHEMA_SINT64;
 
     if (!in_quotes)
@@ -219,8 +199,8 @@ static bool write_key(struct writer *writer, const struct schema_field *key, con
 static bool write_entry(struct writer *writer, const struct schema_field *map, struct str bytes)
 {
     const struct schema_field *key_field = schema_map_key(map), *value_field = schema_map_value(map);
-    struct wire_field key = { .type = wire_type_of(key_field->type) },
-                      value = { .type = wire_type_of(value_field->type) }, field;
+    struct wire_field key = { .type = schema_wire_type(key_field->type) },
+                      value = { .type = schema_wire_type(value_field->type) }, field;
     enum wire_result result;
 
     while ((result = wire_read_field(&bytes, &field)) == WIRE_FIELD) {
@@ -236,7 +216,7 @@ static bool write_entry(struct writer *writer, const struct schema_field *map, s
 static bool write_element(
     struct writer *writer, const struct schema_field *field, const struct wire_field *value, bool *is_first)
 {
-    if (value->type == WIRE_BYTES && wire_type_of(field->type) != WIRE_BYTES)
+    if (value->type == WIRE_BYTES && schema_wire_type(field->type) != WIRE_BYTES)
         return write_packed(writer, field, value->bytes, is_first);
     begin_item(writer, is_first);
     if (schema_is_map(field))

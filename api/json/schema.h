@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "base/wire.h"
 
 struct schema;
 
@@ -37,6 +38,27 @@ enum schema_type {
     SCHEMA_SINT64,
     SCHEMA_TYPES
 };
+
+/* The encoding of a field of this type. */
+static inline enum wire_type schema_wire_type(enum schema_type type)
+{
+    switch (type) {
+    case SCHEMA_DOUBLE:
+    case SCHEMA_FIXED64:
+    case SCHEMA_SFIXED64:
+        return WIRE_FIXED64;
+    case SCHEMA_FLOAT:
+    case SCHEMA_FIXED32:
+    case SCHEMA_SFIXED32:
+        return WIRE_FIXED32;
+    case SCHEMA_STRING:
+    case SCHEMA_BYTES:
+    case SCHEMA_MESSAGE:
+        return WIRE_BYTES;
+    default:
+        return WIRE_VARINT;
+    }
+}
 
 struct schema_value {
     struct str name;

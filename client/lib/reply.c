@@ -73,26 +73,6 @@ static const struct schema_field *find_field(
     return NULL;
 }
 
-static enum wire_type number_type(const struct schema_field *field)
-{
-    switch (field->type) {
-    case SCHEMA_DOUBLE:
-    case SCHEMA_FIXED64:
-    case SCHEMA_SFIXED64:
-        return WIRE_FIXED64;
-    case SCHEMA_FLOAT:
-    case SCHEMA_FIXED32:
-    case SCHEMA_SFIXED32:
-        return WIRE_FIXED32;
-    case SCHEMA_STRING:
-    case SCHEMA_BYTES:
-    case SCHEMA_MESSAGE:
-        return WIRE_BYTES;
-    default:
-        return WIRE_VARINT;
-    }
-}
-
 /* The values of a field one by one; numbers may be packed. */
 struct values {
     const struct schema_field *field;
@@ -101,7 +81,7 @@ struct values {
 
 static bool next_value(struct values *values, struct wire_field *out)
 {
-    enum wire_type type = number_type(values->field);
+    enum wire_type type = schema_wire_type(values->field->type);
 
     if (values->packed.len > 0) {
         out->type = type;
