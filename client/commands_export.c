@@ -4,6 +4,8 @@
  *
  * The checkpoint has the token of a scan's message, and the file's size before the entities that follow the
  * token. A run that continues cuts the file to this size, so no entity is missing and none is there twice.
+ *
+ * An export of one snapshot cannot continue. It writes to another file, which gets its name when it is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,14 +19,18 @@
 #include "client/csv.h"
 #include "client/interrupt.h"
 #include "client/progress.h"
+#include "client/time_text.h"
+#include "domain/ticks.h"
 
-#define EXPORT_ARGUMENTS "TABLE [--output FILE] [--csv] [--filter TEXT] [--restart]"
+#define EXPORT_ARGUMENTS "TABLE [--output FILE] [--csv] [--filter TEXT] [--snapshot] [--restart]"
 
-enum { SAMPLE = 1000, LINE_BYTES = 65536 };
+enum { SAMPLE = 1000, LINE_BYTES = 65536, PART_BYTES = CHECKPOINT_PATH_BYTES };
 
 struct export_run {
     struct arguments arguments;
     const char *table, *path; /* path NULL: standard output */
+    bool is_snapshot, has_told_snapshot;
+    char part[PART_BYTES]; /* of a snapshot: the file until it is complete; empty: none */
     FILE *output;
     bool is_csv;
     struct csv_columns columns; /* columns of a CSV file: the properties of the first entities */
@@ -73,6 +79,38 @@ static bool go_on(struct export_run *run)
     return fseeko(run->output, 0, SEEK_END) == 0 || report_file(run);
 }
 
+static bool open_part(struct export_run *run)
+{
+    int len = snprintf(run->part, sizeof(run->part), "%s.tavola-part", run->path);
+
+    if (len < 0 || (size_t)len >= sizeof(run->part)) {
+        run->part[0] = '\0';
+        errno = ENAMETOOLONG;
+        return report_file(run);
+    }
+    run->output = fopen(run->part, "we");
+    return run->output || report_file(run);
+}
+
+/* Close the file. A snapshot's file gets its name if the export is complete, and is removed otherwise. */
+static int close_output(struct export_run *run, int code)
+{
+    if (!run->output || !run->path)
+        return code;
+    if (fclose(run->output) != 0 && code == COMMAND_OK && !report_file(run))
+        code = COMMAND_FAILED;
+    if (!run->part[0])
+        return code;
+    if (code == COMMAND_OK && rename(run->part, run->path) != 0 && !report_file(run))
+        code = COMMAND_FAILED;
+    if (code != COMMAND_OK) {
+        (void)unlink(run->part);
+        fprintf(stderr, "tavola export: %s is not written: a snapshot is exported as a whole or not at all\n",
+            run->path);
+    }
+    return code;
+}
+
 static bool open_output(struct export_run *run)
 {
     size_t len = run->path ? strlen(run->path) : 0;
@@ -83,8 +121,10 @@ static bool open_output(struct export_run *run)
     if (!run->path)
         return true;
     if (checkpoint_open(&run->checkpoint, run->path, ".tavola-export", run->table, 0,
-            arguments_value(&run->arguments, "--restart") != NULL))
+            run->is_snapshot || arguments_value(&run->arguments, "--restart") != NULL))
         return go_on(run);
+    if (run->is_snapshot)
+        return open_part(run);
     run->output = fopen(run->path, "we");
     return run->output || report_file(run);
 }
@@ -160,6 +200,23 @@ static bool note_message(struct export_run *run, const char *token, int64_t done
     return checkpoint_save(&run->checkpoint, false);
 }
 
+static void tell_snapshot(struct export_run *run, const struct tavola_cursor *cursor)
+{
+    int64_t taken_us, until_us;
+    char taken[TIME_TEXT_BYTES], until[TIME_TEXT_BYTES];
+
+    if (run->has_told_snapshot || !tavola_cursor_snapshot(cursor, &taken_us, &until_us))
+        return;
+    run->has_told_snapshot = true;
+    progress_clear(&run->progress);
+    fprintf(stderr,
+        "tavola export: one snapshot, of %s. Until the export ends, at %s at the latest, vacuum cannot "
+        "remove "
+        "deleted rows from the database\n",
+        time_text_format(ticks_from_unix_us(taken_us), taken),
+        time_text_format(ticks_from_unix_us(until_us), until));
+}
+
 /* Write all entities of the scan. false: the file cannot be written. *error: how the scan ended. */
 static bool copy_entities(
     struct export_run *run, struct tavola_cursor *cursor, int64_t *done, struct tavola_error *error)
@@ -169,6 +226,7 @@ static bool copy_entities(
 
     snprintf(token, sizeof(token), "%s", run->checkpoint.token);
     while (!interrupt_came() && tavola_cursor_next(cursor, &entity, error)) {
+        tell_snapshot(run, cursor);
         if (strcmp(token, tavola_cursor_token(cursor)) != 0) {
             if (*token && !note_message(run, token, *done))
                 return false;
@@ -181,6 +239,7 @@ static bool copy_entities(
         (*done)++;
         progress_show(&run->progress, *done, *done, run->whole);
     }
+    tell_snapshot(run, cursor);
     return true;
 }
 
@@ -208,7 +267,8 @@ static int export_entities(struct export_run *run)
 {
     const struct tavola_query query = { .table = run->table,
         .filter = arguments_value(&run->arguments, "--filter"),
-        .token = run->checkpoint.token };
+        .token = run->checkpoint.token,
+        .snapshot = run->is_snapshot };
     struct tavola_error error = { .code = TAVOLA_OK };
     struct tavola_cursor *cursor;
     int64_t done = run->checkpoint.done;
@@ -239,12 +299,12 @@ static int run_export(const struct client_config *config, int argc, char **argv)
         return command_misused("export", EXPORT_ARGUMENTS);
     run.table = run.arguments.words[0];
     run.path = arguments_value(&run.arguments, "--output");
+    run.is_snapshot = arguments_value(&run.arguments, "--snapshot") != NULL;
     arena_init(&run.arena);
     interrupt_catch();
     if (open_output(&run) && (run.client = calls_open(config)) != NULL)
         code = calls_close(run.client, export_entities(&run));
-    if (run.output && run.path && fclose(run.output) != 0 && code == COMMAND_OK)
-        code = report_file(&run) ? COMMAND_OK : COMMAND_FAILED;
+    code = close_output(&run, code);
     arena_cleanup(&run.arena);
     return code;
 }
@@ -253,11 +313,15 @@ static const struct command commands[] = {
     {
         .words = "export",
         .arguments = EXPORT_ARGUMENTS,
-        .help = "write the entities of a table to a file, or to standard output, as JSON lines or CSV that "
-                "`tavola "
-                "import` reads; not one snapshot",
+        .help =
+            "write the entities of a table to a file, or to standard output, as JSON lines or CSV that "
+            "`tavola "
+            "import` reads. By default other writes may be seen in part. With --snapshot the entities are "
+            "those of one moment: the server holds that snapshot for a few minutes at most, one for an "
+            "account at once; vacuum cannot remove deleted rows meanwhile, and the export cannot be resumed",
         .examples = "tavola export people --output people.jsonl\n"
-                    "tavola export people --csv --filter 'Age ge 36' | head\n",
+                    "tavola export people --csv --filter 'Age ge 36' | head\n"
+                    "tavola export people --snapshot --output people.jsonl\n",
         .run = run_export,
     },
 };

@@ -128,6 +128,12 @@ static const struct reason_info reasons[] = {
     [REASON_TOO_MANY_OPERATIONS] = { "TOO_MANY_OPERATIONS", STATUS_LIMIT,
         "100 long-running operations of the account have not ended; nothing was begun.",
         "Wait for some of them, or cancel them; ListOperations has them." },
+    [REASON_SNAPSHOT_RUNNING] = { "SNAPSHOT_RUNNING", STATUS_PRECONDITION,
+        "A scan of the account holds a snapshot already, or the server holds as many as it may.",
+        "Wait until the other scan has ended, or scan without a snapshot." },
+    [REASON_SNAPSHOT_ENDED] = { "SNAPSHOT_ENDED", STATUS_TIMEOUT,
+        "The scan has held its snapshot for the longest time that the server allows; it cannot be resumed.",
+        "Read faster, narrow the filter, or scan without a snapshot; operators: TAVOLA_SNAPSHOT_SECONDS." },
     [REASON_QUOTA_EXCEEDED] = { "QUOTA_EXCEEDED", STATUS_LIMIT,
         "The account has as many tables, indexes, entities or bytes as it may have; nothing was created or "
         "written. Metadata: what, limit, actual.",

@@ -168,6 +168,8 @@ static void start_store(struct server *server, const struct service_config *conf
         .write_threads = (int)config->write_threads,
         .page_threads = (int)config->page_threads,
         .max_waiting = (int)config->max_waiting,
+        .snapshot_seconds = (int)config->snapshot_seconds,
+        .max_snapshots = (int)config->max_snapshots,
         .batch_operations = (int)config->batch_operations,
         .batch_bytes = BATCH_BYTES,
         .quotas = quotas_of(config),

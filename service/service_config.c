@@ -255,6 +255,25 @@ static const struct config_setting settings[] = { {
         .help = "operations of one account that may wait in a lane; more are refused as SERVER_BUSY",
     },
     {
+        .name = "TAVOLA_SNAPSHOT_SECONDS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, snapshot_seconds),
+        .fallback = "300",
+        .min = 1,
+        .max = 86400,
+        .help = "how long a scan may hold a snapshot; meanwhile vacuum removes no row that it may see",
+    },
+    {
+        .name = "TAVOLA_MAX_SNAPSHOTS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, max_snapshots),
+        .fallback = "2",
+        .min = 0,
+        .max = 16,
+        .help = "snapshots that scans hold at once, each with a connection while it lasts; 0: scans may have "
+                "none",
+    },
+    {
         .name = "TAVOLA_MEMORY_LIMIT",
         .type = CONFIG_STRING,
         .offset = offsetof(struct service_config, memory_limit),

@@ -41,6 +41,7 @@ struct service_config {
     int64_t write_threads;
     int64_t page_threads;
     int64_t max_waiting;
+    int64_t snapshot_seconds, max_snapshots; /* of scans */
     const char *memory_limit; /* NULL: see memory_bound_find */
     int64_t max_connections;  /* 0: what the memory limit allows; the same for the next member */
     int64_t connections_per_address;

@@ -351,6 +351,8 @@ static void on_ended(struct rpc_call *call)
     pthread_mutex_lock(&stream->lock);
     pthread_mutex_unlock(&stream->lock);
     pthread_mutex_destroy(&stream->lock);
+    if (stream->method->stream->release && stream->ctx.state)
+        stream->method->stream->release(&stream->ctx);
     arena_cleanup(&stream->requests);
     arena_cleanup(&stream->arena);
     memory_shares_release(&stream->ctx.service->memory, &stream->memory);

@@ -43,6 +43,9 @@ struct stream_method {
 
     /* Called with 1 when a call begins and with -1 when it ends. May be NULL. */
     void (*count)(struct service *service, int difference);
+
+    /* Release what ctx->state holds beside memory. Called when the call has ended, after read_request. May be NULL. */
+    void (*release)(struct call_ctx *ctx);
 };
 
 /*

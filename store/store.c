@@ -21,6 +21,7 @@
 #include "store/lanes/waiters.h"
 #include "store/monitor.h"
 #include "store/routes.h"
+#include "store/scan_snapshots.h"
 #include "store/session/shared_catalogue.h"
 #include "store/short_reads/short_batch.h"
 
@@ -42,6 +43,7 @@ struct store {
     struct lane *lanes[LANE_COUNT];
     struct waiters waiters;
 
+    struct scan_snapshots *snapshots;
     struct monitor *monitor;
     struct shared_catalogue *catalogue; /* shared by all sessions */
 
@@ -100,11 +102,14 @@ static void run_single(struct session *session, struct operation *batch, void *c
         run_one(context, session, operation);
 }
 
+/* A page of a snapshot is read with the snapshot's own session. */
 static void run_bulk(struct session *session, struct operation *batch, void *context)
 {
     struct store *store = context;
 
-    if (batch->kind == OPERATION_WRITE)
+    if (batch->kind == OPERATION_PAGE && batch->in.page.snapshot)
+        scan_snapshots_run(store->snapshots, batch);
+    else if (batch->kind == OPERATION_WRITE)
         write_batch_run(session, batch, &store->observer);
     else
         run_single(session, batch, store);
@@ -215,6 +220,7 @@ static void *release_in_time(void *argument)
             release_waiters(store, WAITERS_ALL);
         else
             release_waiters(store, tick ? WAITERS_DECIDED : WAITERS_NEW_AND_DECIDED);
+        scan_snapshots_expire(store->snapshots, now_us);
         if (tick)
             next_tick_us = now_us + TICK_MS * 1000;
         waiters_pause(&store->waiters, pause_ms(store));
@@ -306,6 +312,7 @@ struct store *store_open(const struct store_options *options)
     store->waits_session.pg.limit_us = WAITS_LIMIT_US;
     store->waits_session.remembered = options->remembered;
     store->waits_session.shared_catalogue = store->catalogue;
+    store->snapshots = scan_snapshots_new(&store->options, store->catalogue);
     start_lanes(store);
     store->monitor = monitor_start(&store->options, store->catalogue);
     if (pthread_create(&store->waits, NULL, release_in_time, store) != 0)
@@ -329,10 +336,21 @@ void store_close(struct store *store)
     /* A lane is stopped before the lanes to which it gives way. */
     for (int i = LANE_COUNT - 1; i >= 0; i--)
         lane_stop(store->lanes[i]);
+    scan_snapshots_free(store->snapshots);
     session_cleanup(&store->waits_session);
     waiters_cleanup(&store->waiters);
     shared_catalogue_free(store->catalogue);
     free(store);
+}
+
+struct scan_snapshot *store_new_snapshot(struct store *store)
+{
+    return scan_snapshot_new(store->snapshots);
+}
+
+void store_free_snapshot(struct scan_snapshot *snapshot)
+{
+    scan_snapshot_free(snapshot);
 }
 
 void store_read_statistics(struct store *store, struct store_statistics *out)

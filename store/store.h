@@ -57,6 +57,14 @@ void store_submit(struct store *store, struct operation *operation);
 void store_collect(struct store *store, struct operation *operation);
 void store_run(struct store *store);
 
+/*
+ * For scans whose pages all show one moment: put it into in.page.snapshot of each page. It is taken
+ * with the first page, and costs nothing before. Free it when the scan has ended, while none of its
+ * pages is in the store; NULL is allowed. store/scan_snapshots.h says how it is bounded.
+ */
+struct scan_snapshot *store_new_snapshot(struct store *store);
+void store_free_snapshot(struct scan_snapshot *snapshot);
+
 bool store_is_available(const struct store *store);
 
 /*

@@ -22,6 +22,8 @@ struct store_options {
     int page_threads;              /* 1..16 */
     int max_waiting;               /* operations that one lane holds before it refuses more */
     int batch_operations;          /* maximum number of operations of one batch, 1..1024 */
+    int snapshot_seconds;          /* how long a scan may hold a snapshot */
+    int max_snapshots;             /* of scans, at once; 0: none */
     int batch_bytes;               /* maximum number of property bytes of one batch */
     bool connect_late;             /* a thread connects with its first batch, not when it starts */
     struct remembered *remembered; /* borrowed; NULL: restores are not noticed */

@@ -22,6 +22,7 @@ struct page {
     Tavola__V1__EntityKey **keys; /* of look-ups with keys_only, instead of entities */
     size_t count;
     struct str token;
+    int64_t taken_us, until_us; /* of the snapshot, in a scan's first message; 0: none */
 };
 
 struct cursor_kind {
@@ -41,9 +42,10 @@ struct tavola_cursor {
 
     struct arena arena; /* allocates the page */
     struct page page;
-    size_t next;      /* position in the page */
-    struct buf token; /* token of the next page, with a NUL; empty: the first page */
-    bool is_last;     /* there is no next page */
+    size_t next;                /* position in the page */
+    struct buf token;           /* token of the next page, with a NUL; empty: the first page */
+    bool is_last;               /* there is no next page */
+    int64_t taken_us, until_us; /* as in struct page, of the first one */
     struct tavola_entity *entity;
 };
 
@@ -58,13 +60,21 @@ static struct page read_query_page(const void *reply)
     };
 }
 
+static int64_t unix_us(const Google__Protobuf__Timestamp *time)
+{
+    return time ? time->seconds * 1000000 + time->nanos / 1000 : 0;
+}
+
 static struct page read_scan_page(const void *reply)
 {
     const Tavola__V1__ScanEntitiesResponse *page = reply;
+    const Tavola__V1__ScanSnapshot *snapshot = page->snapshot;
 
-    return (struct page){
-        .entities = page->entities, .count = page->n_entities, .token = codec_str(page->resume_token)
-    };
+    return (struct page){ .entities = page->entities,
+        .count = page->n_entities,
+        .token = codec_str(page->resume_token),
+        .taken_us = snapshot ? unix_us(snapshot->taken_at) : 0,
+        .until_us = snapshot ? unix_us(snapshot->held_until) : 0 };
 }
 
 static struct page read_lookup_page(const void *reply)
@@ -174,7 +184,9 @@ struct tavola_cursor *tavola_scan(struct tavola *client, const struct tavola_que
     arena_init(&arena);
     request.query = &wanted;
     request.options = read_options_message(&query->read, &arena);
+    request.snapshot = query->snapshot;
     cursor = open_cursor(client, &scan_kind, &request.base, query->token, 0);
+    cursor->stream.is_whole = query->snapshot;
     arena_cleanup(&arena);
     return cursor;
 }
@@ -258,6 +270,10 @@ static bool turn_page(struct tavola_cursor *cursor, struct tavola_error *error)
     }
     cursor->page = cursor->kind->read(reply);
     set_token(cursor, cursor->page.token);
+    if (cursor->page.taken_us != 0) {
+        cursor->taken_us = cursor->page.taken_us;
+        cursor->until_us = cursor->page.until_us;
+    }
     cursor->is_last = !cursor->kind->is_stream && cursor->page.token.len == 0;
     return true;
 }
@@ -285,4 +301,13 @@ bool tavola_cursor_next(
 const char *tavola_cursor_token(const struct tavola_cursor *cursor)
 {
     return cursor->token.data;
+}
+
+bool tavola_cursor_snapshot(const struct tavola_cursor *cursor, int64_t *taken_us, int64_t *until_us)
+{
+    if (cursor->taken_us == 0)
+        return false;
+    *taken_us = cursor->taken_us;
+    *until_us = cursor->until_us;
+    return true;
 }

@@ -108,6 +108,8 @@ static bool may_go_on(struct resumed_stream *stream, const struct tavola_error *
     bool is_mended = stream->never_gives_up && stream->has_received;
     int64_t delay_ms;
 
+    if (stream->is_whole && stream->has_received)
+        return false;
     if (error->code == TAVOLA_UNAUTHENTICATED && !stream->has_renewed) {
         stream->has_renewed = true;
         return token_source_replace(&stream->client->tokens, stream->token);

@@ -17,6 +17,7 @@ struct resumed_stream {
     resumed_stream_encode_fn *encode;
     void *context;
     bool never_gives_up; /* after the first message, the stream is opened again however long that takes */
+    bool is_whole;       /* after the first message, the stream is not opened again: it cannot be resumed */
 
     bool has_received; /* this and the members below are used by this module only */
     int failures;      /* failures since the last message */
@@ -28,7 +29,7 @@ struct resumed_stream {
     struct rpc_stream *stream; /* NULL: not open */
 };
 
-/* Initialize. The caller has set the first five members. */
+/* Initialize. The caller has set the first six members. */
 void resumed_stream_init(struct resumed_stream *stream);
 void resumed_stream_cleanup(struct resumed_stream *stream);
 

@@ -432,6 +432,7 @@ struct tavola_query {
     bool descending;    /* the last key first */
     int page_size;      /* 0: 1,000 */
     const char *token;  /* of tavola_cursor_token: continue behind that page; NULL: from the start */
+    bool snapshot;      /* scans: all entities as they were at one moment; a break ends such a scan */
     struct tavola_read_options read;
 };
 
@@ -461,8 +462,20 @@ struct tavola_cursor;
  */
 TAVOLA_API struct tavola_cursor *tavola_query(struct tavola *client, const struct tavola_query *query);
 
-/* Read all entities of a query as a stream, the quickest way for many entities. page_size is not used. */
+/*
+ * Read all entities of a query as a stream, the quickest way for many entities. page_size is not used.
+ *
+ * With `snapshot` the database can remove no deleted or replaced rows until the scan ends, so an account may have one
+ * at once (SNAPSHOT_RUNNING), and it ends when the server's longest time is over (SNAPSHOT_ENDED). It has no tokens.
+ */
 TAVOLA_API struct tavola_cursor *tavola_scan(struct tavola *client, const struct tavola_query *query);
+
+/*
+ * When the snapshot of a scan was taken, and when the server ends it at the latest, in microseconds since 1970.
+ * false: it is not known before the first step, or the scan has none.
+ */
+TAVOLA_API bool tavola_cursor_snapshot(
+    const struct tavola_cursor *cursor, int64_t *taken_us, int64_t *until_us);
 
 /* Read the entities that an index finds. */
 TAVOLA_API struct tavola_cursor *tavola_lookup(struct tavola *client, const struct tavola_lookup *lookup);

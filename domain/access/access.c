@@ -364,6 +364,9 @@ enum status access_check(const struct access *access, const struct catalogue *ca
     if (operation->wait_for_transaction.len > 0 && !access->whole_account)
         TRY(need_permissions(access, PERMISSION_TRANSACT, err));
     if (!access->whole_account) {
+        if (operation->kind == OPERATION_PAGE && operation->in.page.snapshot)
+            return refuse_access(
+                "a signature gives no snapshot of a scan, because an account has one at once", err);
         TRY(check_signature(access, catalogue, operation, err));
         scope_ids(access, operation);
         return STATUS_OK;

@@ -15,6 +15,8 @@
 #include "domain/filter/filter.h"
 #include "domain/keys/key_range.h"
 
+struct scan_snapshot;
+
 /*
  * Receives entities one by one, in order, while they are read, so that no layer has to collect
  * them. Called in threads of the store, before done().
@@ -41,6 +43,8 @@ struct operation_page {
     int32_t limit;            /* 1..LIMIT_PAGE_ROWS; pages only */
     struct entity_sink *sink; /* pages only; NULL: collect them in the outcome */
     bool of_scan;             /* one of the pages of ScanEntities */
+    /* the page is read in this snapshot of its scan; NULL: in one of its own */
+    struct scan_snapshot *snapshot;
 };
 
 struct query_stats {
@@ -55,6 +59,8 @@ struct outcome_page {
     bool has_position;       /* false: nothing was examined and the query had no position */
     struct entity_key position;
     int64_t table_id; /* the table that a page token is bound to */
+    /* with a snapshot: when it was taken, and when it ends at the latest, in microseconds since 1970 */
+    int64_t snapshot_taken_us, snapshot_until_us;
     struct query_stats stats;
     struct str *suggestions; /* ExplainQuery */
     size_t suggestion_count;

@@ -146,6 +146,11 @@ void page_read_run(struct session *session, struct operation *operation)
     attempt_operation(session, operation, read_page);
 }
 
+enum status page_read_in_snapshot(struct session *session, struct operation *operation, struct error *err)
+{
+    return read_page(session, operation, err);
+}
+
 /* ---- counts ---- */
 
 static void reset_count(struct entity_sink *sink)

@@ -16,6 +16,13 @@ struct session;
 void page_read_run(struct session *session, struct operation *operation);
 
 /*
+ * Read the page of an OPERATION_PAGE in the snapshot that is open on this session, and leave it
+ * open. Fails as page_read_run does, or with an error of the database that has no reason.
+ */
+MUST_USE enum status page_read_in_snapshot(
+    struct session *session, struct operation *operation, struct error *err);
+
+/*
  * Give an OPERATION_COUNT its outcome: the number of matches among the rows that one page may
  * examine.
  */

@@ -197,6 +197,8 @@ struct store_options plain_options(const char *conninfo)
         .write_threads = 2,
         .page_threads = 1,
         .max_waiting = 1000,
+        .snapshot_seconds = 60,
+        .max_snapshots = 2,
         .batch_operations = 64,
         .batch_bytes = 1024 * 1024,
         .connect_late = true };

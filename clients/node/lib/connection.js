@@ -135,8 +135,9 @@ export class Connection {
 export class ResumedStream {
   #stopped = new AbortController();
 
-  constructor(connection, name, request) {
-    Object.assign(this, { connection, name, request, patienceMs: connection.timeoutMs });
+  /** isWhole: a break after the first message is thrown, because the stream cannot be resumed. */
+  constructor(connection, name, request, { isWhole = false } = {}) {
+    Object.assign(this, { connection, name, request, isWhole, hasBegun: false, patienceMs: connection.timeoutMs });
   }
 
   /** End the iteration. */
@@ -151,6 +152,7 @@ export class ResumedStream {
       try {
         this.stream = await this.connection.open(this.name, this.request);
         for await (const message of this.stream) {
+          this.hasBegun = true;
           yield message;
           this.request.resumeToken = message.resumeToken;
           pauses = new Pauses(this.patienceMs);
@@ -161,7 +163,7 @@ export class ResumedStream {
         const error = errorOfCall(failed);
         if (this.#stopped.signal.aborted)
           return;
-        if (!resumes(error) || !await pauses.wait(error, this.#stopped.signal))
+        if (!resumes(error) || (this.isWhole && this.hasBegun) || !await pauses.wait(error, this.#stopped.signal))
           throw error;
       } finally {
         this.stream?.cancel();

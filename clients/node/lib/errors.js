@@ -49,6 +49,10 @@ export class NotFreshEnough extends FailedPrecondition {}
 export class PlanTooExpensive extends FailedPrecondition {}
 /** The changes behind a watch's token are gone: watch without a token, then read the table. */
 export class ResyncRequired extends FailedPrecondition {}
+/** Another scan of the account holds a snapshot. */
+export class SnapshotRunning extends FailedPrecondition {}
+/** The scan held its snapshot for the longest time. */
+export class SnapshotEnded extends DeadlineExceeded {}
 export class ServerBusy extends ResourceExhausted {}
 /** The write may or may not have happened. */
 export class OutcomeUnknown extends Unavailable {}
@@ -73,6 +77,8 @@ export const BY_REASON = {
   NOT_FRESH_ENOUGH: NotFreshEnough,
   PLAN_TOO_EXPENSIVE: PlanTooExpensive,
   RESYNC_REQUIRED: ResyncRequired,
+  SNAPSHOT_RUNNING: SnapshotRunning,
+  SNAPSHOT_ENDED: SnapshotEnded,
   SERVER_BUSY: ServerBusy,
   OUTCOME_UNKNOWN: OutcomeUnknown,
 };

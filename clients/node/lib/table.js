@@ -260,10 +260,15 @@ export class Table {
     }, options);
   }
 
-  /** All entities that match as one stream, which goes on by itself after a break. */
+  /**
+   * All entities that match as one stream, which goes on by itself after a break.
+   * @param {{select?: string[], descending?: boolean, maxPlan?: string, snapshot?: boolean}} [options] snapshot: as they were at
+   *   one moment; a break ends such a scan. An account has one at once, for some minutes at most, because vacuum waits for it
+   */
   async *scan(filter = "", options = {}) {
-    const request = { query: this.#query(filter, options), options: { select: options.select ?? [] } };
-    for await (const message of new ResumedStream(this.client.connection, "EntityService/ScanEntities", request))
+    const snapshot = options.snapshot ?? false;
+    const request = { query: this.#query(filter, options), options: { select: options.select ?? [] }, snapshot };
+    for await (const message of new ResumedStream(this.client.connection, "EntityService/ScanEntities", request, { isWhole: snapshot }))
       for (const one of message.entities)
         yield decodeEntity(one, this.decrypt);
   }

@@ -21,8 +21,8 @@ from tavola.errors import (
     Aborted, AlreadyExists, Cancelled, ConditionNotMet, DeadlineExceeded, EntityAlreadyExists, EntityNotFound, Error,
     FailedPrecondition, IndexAlreadyExists, IndexNotFound, IndexNotReady, Internal, InvalidArgument, NotFound, NotFreshEnough,
     OperationFailed, OutcomeUnknown, OutOfRange, PermissionDenied, PlanTooExpensive, ResourceExhausted, ResyncRequired,
-    ServerBusy, TableAlreadyExists, TableNotFound, TransactionFailed, Unauthenticated, Unavailable, Unimplemented,
-    UniqueViolation,
+    ServerBusy, SnapshotEnded, SnapshotRunning, TableAlreadyExists, TableNotFound, TransactionFailed, Unauthenticated,
+    Unavailable, Unimplemented, UniqueViolation,
 )
 from tavola.index import Index, literal_part, part
 from tavola.load import ImportResult, Rejection

@@ -159,11 +159,13 @@ class Connection:
 
 class ResumedStream:
     """The messages of ScanEntities or WatchEntities: after a break the stream goes on from the resume_token of the last one. A failure
-    is raised when no message has come for as long as a call of the connection may take, or for what be_patient says.
+    is raised when no message has come for as long as a call of the connection may take, or for what be_patient says. With is_whole a
+    break after the first message is raised: the stream cannot be resumed.
     """
 
-    def __init__(self, connection: Connection, name: str, request: Any):
-        self.connection, self.name, self.request = connection, name, request
+    def __init__(self, connection: Connection, name: str, request: Any, is_whole: bool = False):
+        self.connection, self.name, self.request, self.is_whole = connection, name, request, is_whole
+        self.has_begun = False
         self.patience: Optional[float] = connection.timeout
         self.call: Any = None
         self.ended = False
@@ -191,6 +193,7 @@ class ResumedStream:
             self.call = self.connection.open(self.name, self.request)
             try:
                 for message in self.call:
+                    self.has_begun = True
                     self.pauses = self._new_pauses()
                     yield message
                     self.request.resume_token = message.resume_token
@@ -204,5 +207,6 @@ class ResumedStream:
         if self.ended:
             return
         resumes = passes(error) or isinstance(error, errors.DeadlineExceeded) and not error.reason
+        resumes = resumes and not (self.is_whole and self.has_begun)
         if not resumes or not self.pauses.wait(error) and not self.ended:
             raise error

@@ -158,6 +158,14 @@ class ResyncRequired(FailedPrecondition):
     """RESYNC_REQUIRED: the changes behind the token are gone; watch without a token, then read the table."""
 
 
+class SnapshotRunning(FailedPrecondition):
+    """SNAPSHOT_RUNNING: another scan of the account holds a snapshot."""
+
+
+class SnapshotEnded(DeadlineExceeded):
+    """SNAPSHOT_ENDED: the scan held its snapshot for the longest time."""
+
+
 class ServerBusy(ResourceExhausted):
     """SERVER_BUSY."""
 
@@ -192,6 +200,8 @@ BY_REASON = {
     "NOT_FRESH_ENOUGH": NotFreshEnough,
     "PLAN_TOO_EXPENSIVE": PlanTooExpensive,
     "RESYNC_REQUIRED": ResyncRequired,
+    "SNAPSHOT_RUNNING": SnapshotRunning,
+    "SNAPSHOT_ENDED": SnapshotEnded,
     "SERVER_BUSY": ServerBusy,
     "OUTCOME_UNKNOWN": OutcomeUnknown,
 }

@@ -290,11 +290,15 @@ class Table:
         return Pages(fetch, page_size, token)
 
     def scan(self, filter: str = "", *, select: Iterable[str] = (), descending: bool = False,
-             max_plan: str = "unspecified") -> Iterator[Entity]:
-        """All entities that match as one stream, which goes on by itself after a break."""
+             max_plan: str = "unspecified", snapshot: bool = False) -> Iterator[Entity]:
+        """All entities that match as one stream, which goes on by itself after a break.
+
+        snapshot   as they were at one moment; a break ends such a scan. SnapshotRunning: an account has one at once.
+                   SnapshotEnded: the server holds it for some minutes at most, because vacuum waits for it
+        """
         request = type_of("ScanEntitiesRequest")(query=self._query_of(filter, descending, max_plan),
-                                                 options={"select": list(select)})
-        for message in ResumedStream(self.client.connection, "EntityService/ScanEntities", request):
+                                                 options={"select": list(select)}, snapshot=snapshot)
+        for message in ResumedStream(self.client.connection, "EntityService/ScanEntities", request, is_whole=snapshot):
             for one in message.entities:
                 yield decode(one, self.decrypt)
 

@@ -184,13 +184,16 @@ def varint(number):
     return out + struct.pack("B", number)
 
 
-class Bearer(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientInterceptor):
+class Bearer(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor, grpc.StreamStreamClientInterceptor):
     """Adds a token to every call."""
 
     def __init__(self, token):
         self.token = token
 
     def intercept_unary_unary(self, continuation, details, request):
+        return continuation(self.with_token(details), request)
+
+    def intercept_unary_stream(self, continuation, details, request):
         return continuation(self.with_token(details), request)
 
     def intercept_stream_stream(self, continuation, details, requests):
