@@ -27,6 +27,7 @@
 
 enum {
     FIRST_BLOCK_BYTES = 4096 - 64,
+    FORMATTED_BYTES = 256,
     LARGEST_BLOCK_BYTES = 256 * 1024 - 64,
     KEPT_BYTES = 16 * 1024 * 1024,
     /* a larger object is mapped on its own, and unmapped when it is freed */
@@ -171,18 +172,39 @@ struct str arena_copy(struct arena *arena, struct str text)
 
 struct str arena_format(struct arena *arena, const char *format, ...)
 {
+    char first[FORMATTED_BYTES]; /* most texts fit, and need not be formatted twice */
     va_list args, again;
     int len;
     char *text;
 
     va_start(args, format);
     va_copy(again, args);
-    len = vsnprintf(NULL, 0, format, args);
+    len = vsnprintf(first, sizeof(first), format, args);
     va_end(args);
     if (len < 0)
         len = 0;
     text = arena_alloc(arena, (size_t)len + 1);
-    vsnprintf(text, (size_t)len + 1, format, again);
+    if ((size_t)len < sizeof(first))
+        memcpy(text, first, (size_t)len + 1);
+    else
+        vsnprintf(text, (size_t)len + 1, format, again);
     va_end(again);
     return str_of_bytes(text, (size_t)len);
+}
+
+struct str arena_join(struct arena *arena, const struct str *parts, size_t count)
+{
+    size_t len = 0;
+    char *text, *end;
+
+    for (size_t i = 0; i < count; i++)
+        len += parts[i].len;
+    text = end = arena_alloc(arena, len + 1);
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].len > 0)
+            memcpy(end, parts[i].data, parts[i].len);
+        end += parts[i].len;
+    }
+    *end = '\0';
+    return str_of_bytes(text, len);
 }

@@ -23,7 +23,7 @@ void buf_cleanup(struct buf *buf)
     *buf = (struct buf){ .arena = buf->arena };
 }
 
-char *buf_reserve(struct buf *buf, size_t bytes)
+char *buf_grow(struct buf *buf, size_t bytes)
 {
     size_t wanted, capacity = buf->capacity ? buf->capacity : FIRST_BYTES;
 
@@ -46,37 +46,27 @@ char *buf_reserve(struct buf *buf, size_t bytes)
     return buf->data + buf->len;
 }
 
-char *buf_extend(struct buf *buf, size_t bytes)
-{
-    char *begin = buf_reserve(buf, bytes);
-
-    buf->len += bytes;
-    return begin;
-}
-
-void buf_append(struct buf *buf, struct str text)
-{
-    if (text.len > 0)
-        memcpy(buf_extend(buf, text.len), text.data, text.len);
-}
-
-void buf_append_byte(struct buf *buf, uint8_t byte)
-{
-    *buf_extend(buf, 1) = (char)byte;
-}
-
 void buf_format(struct buf *buf, const char *format, ...)
 {
     va_list args, again;
+    size_t room;
+    char *end;
     int len;
 
     va_start(args, format);
     va_copy(again, args);
-    len = vsnprintf(NULL, 0, format, args);
+    end = buf_reserve(buf, 1);
+    room = buf->capacity - buf->len;
+    len = vsnprintf(end, room, format, args);
     va_end(args);
-    if (len > 0) {
+    if (len > 0 && (size_t)len >= room)
         vsnprintf(buf_reserve(buf, (size_t)len + 1), (size_t)len + 1, format, again);
-        buf->len += (size_t)len;
-    }
     va_end(again);
+    buf->len += len > 0 ? (size_t)len : 0;
+}
+
+void buf_join(struct buf *buf, const struct str *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        buf_append(buf, parts[i]);
 }

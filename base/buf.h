@@ -22,18 +22,46 @@ struct buf {
 void buf_init(struct buf *buf, struct arena *arena);
 void buf_cleanup(struct buf *buf);
 
+/* buf_reserve where there is no room. */
+char *buf_grow(struct buf *buf, size_t bytes);
+
 /*
  * Make room for that many more bytes, and return where they go. The length does not change: see
  * buf_extend.
  */
-char *buf_reserve(struct buf *buf, size_t bytes);
+static inline char *buf_reserve(struct buf *buf, size_t bytes)
+{
+    return bytes <= buf->capacity - buf->len && buf->data ? buf->data + buf->len : buf_grow(buf, bytes);
+}
 
 /* Increase the length by that many bytes, with undefined contents, and return where they begin. */
-char *buf_extend(struct buf *buf, size_t bytes);
+static inline char *buf_extend(struct buf *buf, size_t bytes)
+{
+    char *begin = buf_reserve(buf, bytes);
 
-void buf_append(struct buf *buf, struct str text);
-void buf_append_byte(struct buf *buf, uint8_t byte);
+    buf->len += bytes;
+    return begin;
+}
+
+static inline void buf_append(struct buf *buf, struct str text)
+{
+    if (text.len > 0)
+        memcpy(buf_extend(buf, text.len), text.data, text.len);
+}
+
+static inline void buf_append_byte(struct buf *buf, uint8_t byte)
+{
+    *buf_extend(buf, 1) = (char)byte;
+}
+
 __attribute__((format(printf, 2, 3))) void buf_format(struct buf *buf, const char *format, ...);
+
+/* Append the texts one after the other: much cheaper than buf_format. */
+void buf_join(struct buf *buf, const struct str *parts, size_t count);
+
+#define BUF_JOIN(buf, ...)                                                                                   \
+    buf_join((buf), (const struct str[]){ __VA_ARGS__ },                                                     \
+        sizeof((const struct str[]){ __VA_ARGS__ }) / sizeof(struct str))
 
 static inline struct str buf_str(const struct buf *buf)
 {

@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -259,6 +260,25 @@ struct connection *connection_of(struct MHD_Connection *library)
     return info ? info->socket_context : NULL;
 }
 
+static void write_peer(const struct sockaddr *address, char out[static CONNECTION_PEER_BYTES])
+{
+    char text[INET6_ADDRSTRLEN] = "";
+
+    if (address && address->sa_family == AF_INET) {
+        const struct sockaddr_in *ipv4 = (const void *)address;
+
+        (void)inet_ntop(AF_INET, &ipv4->sin_addr, text, sizeof(text));
+        snprintf(out, CONNECTION_PEER_BYTES, "ipv4:%s:%d", text, ntohs(ipv4->sin_port));
+    } else if (address && address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *ipv6 = (const void *)address;
+
+        (void)inet_ntop(AF_INET6, &ipv6->sin6_addr, text, sizeof(text));
+        snprintf(out, CONNECTION_PEER_BYTES, "ipv6:[%s]:%d", text, ntohs(ipv6->sin6_port));
+    } else {
+        snprintf(out, CONNECTION_PEER_BYTES, "unix:");
+    }
+}
+
 static void begin_connection(struct http_server *server, struct MHD_Connection *library, void **state)
 {
     const union MHD_ConnectionInfo *peer =
@@ -269,6 +289,7 @@ static void begin_connection(struct http_server *server, struct MHD_Connection *
     connection->library = library;
     connection->fd = MHD_get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     connection->address = http_address_of(peer ? peer->client_addr : NULL);
+    write_peer(peer ? peer->client_addr : NULL, connection->peer);
     connection->deadline_us = clock_monotonic_us() + server->options.limits.first_request_ms * US_PER_MS;
     *state = connection;
     make_room(connection);

@@ -16,10 +16,8 @@
  * While a body arrives, the library accepts no reply: a reply that is made then waits until the rest of the
  * body has been discarded.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -76,28 +74,6 @@ static void read_headers(struct exchange *exchange, struct MHD_Connection *libra
     exchange->base.request.header_count = list.count;
 }
 
-static struct str peer_of(struct MHD_Connection *library, struct arena *arena)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(library, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *address = info ? info->client_addr : NULL;
-    char text[INET6_ADDRSTRLEN] = "";
-
-    if (address && address->sa_family == AF_INET) {
-        const struct sockaddr_in *ipv4 = (const void *)address;
-
-        (void)inet_ntop(AF_INET, &ipv4->sin_addr, text, sizeof(text));
-        return arena_format(arena, "ipv4:%s:%d", text, ntohs(ipv4->sin_port));
-    }
-    if (address && address->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *ipv6 = (const void *)address;
-
-        (void)inet_ntop(AF_INET6, &ipv6->sin6_addr, text, sizeof(text));
-        return arena_format(arena, "ipv6:[%s]:%d", text, ntohs(ipv6->sin6_port));
-    }
-    return STR_LITERAL("unix:");
-}
-
 static struct exchange *exchange_new(struct connection *connection, const char *method)
 {
     struct exchange *exchange = xcalloc(1, sizeof(*exchange));
@@ -117,7 +93,7 @@ static struct exchange *exchange_new(struct connection *connection, const char *
     request->path = str_take(&rest, '?');
     request->query = rest;
     request->body = STR_EMPTY;
-    request->peer = peer_of(connection->library, arena);
+    request->peer = arena_copy(arena, str_of(connection->peer));
     request->is_tls = connection->server->options.tls != NULL;
     read_headers(exchange, connection->library);
     return exchange;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { HEADERS_AT_ONCE = 12 }; /* the list of a reply grows by so many */
+
 static const struct http_header *find_header(const struct http_request *request, const char *name)
 {
     for (size_t i = 0; i < request->header_count; i++)
@@ -78,16 +80,18 @@ static bool is_one_line(struct str text)
 
 void http_reply_add_header(struct http_reply *reply, struct arena *arena, const char *name, struct str value)
 {
-    struct http_header *headers;
+    size_t count = reply->header_count;
 
     if (!is_one_line(value))
         return;
-    headers = ARENA_ARRAY(arena, struct http_header, reply->header_count + 1);
-    if (reply->header_count > 0)
-        memcpy(headers, reply->headers, reply->header_count * sizeof(*headers));
-    headers[reply->header_count] =
-        (struct http_header){ arena_copy(arena, str_of(name)), arena_copy(arena, value) };
-    reply->headers = headers;
+    if (count % HEADERS_AT_ONCE == 0) {
+        struct http_header *more = arena_alloc(arena, (count + HEADERS_AT_ONCE) * sizeof(*more));
+
+        if (count > 0)
+            memcpy(more, reply->headers, count * sizeof(*more));
+        reply->headers = more;
+    }
+    reply->headers[count] = (struct http_header){ arena_copy(arena, str_of(name)), arena_copy(arena, value) };
     reply->header_count++;
 }
 

@@ -31,6 +31,7 @@ enum {
      */
     SPARE_CONNECTIONS = 256,
     STOP_LOOK_MS = 20,
+    REPLY_HEADER_BYTES = 4 * 1024,
     URL_BYTES = 320,
     US_PER_MS = 1000,
     MS_PER_SECOND = 1000,
@@ -189,10 +190,10 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
 {
     const struct http_limits *limits = &server->options.limits;
     /*
-     * The library keeps the headers of a connection, and what it makes of them, in one piece of memory. Half
-     * of it is for reading.
+     * The library keeps in one piece of memory what it has read, a record of each header, and the headers of
+     * the reply. It clears the whole piece after each request, so a large one also costs time.
      */
-    size_t memory_bytes = 2 * limits->header_bytes;
+    size_t memory_bytes = limits->header_bytes + limits->header_bytes / 4 + REPLY_HEADER_BYTES;
     /*
      * The library's timeout, for a client that reads nothing of its reply. The deadlines of connection.c come
      * earlier.

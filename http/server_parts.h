@@ -30,12 +30,15 @@ enum connection_phase {
     CONNECTION_SENDING,
 };
 
+enum { CONNECTION_PEER_BYTES = 64 };
+
 struct connection {
     struct http_server *server;
     struct MHD_Connection *library;
     struct exchange *exchange; /* NULL: the connection is idle */
     int fd;
     struct http_address address;
+    char peer[CONNECTION_PEER_BYTES]; /* as in http_request */
     enum connection_phase phase;
     int64_t deadline_us; /* clock_monotonic_us; INT64_MAX: none */
     char *target;        /* target of the request whose headers are being read */

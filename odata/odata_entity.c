@@ -67,7 +67,7 @@ static void write_type(struct buf *out, struct str name, enum property_type type
         buf_append_byte(out, ',');
     json_forms_write_text(out, name);
     out->len--; /* remove the closing quote: the name is continued */
-    buf_format(out, "@odata.type\":\"%s\"", property_type_name(type));
+    BUF_JOIN(out, STR_LITERAL("@odata.type\":\""), str_of(property_type_name(type)), STR_LITERAL("\""));
 }
 
 /*
@@ -81,10 +81,9 @@ static void write_metadata(const struct odata_view *view, struct str element, st
     if (view->level == ODATA_LEVEL_NONE)
         return;
     buf_init(&address, NULL);
-    buf_format(
-        &address, "%.*s/$metadata#%.*s%.*s", STR_ARG(view->base), STR_ARG(view->table), STR_ARG(element));
+    BUF_JOIN(&address, view->base, STR_LITERAL("/$metadata#"), view->table, element);
     if (view->selection.text.len > 0)
-        buf_format(&address, "&$select=%.*s", STR_ARG(view->selection.text));
+        BUF_JOIN(&address, STR_LITERAL("&$select="), view->selection.text);
     write_text_member(out, STR_LITERAL("odata.metadata"), buf_str(&address));
     buf_cleanup(&address);
 }
@@ -94,10 +93,10 @@ static void write_names(const struct odata_view *view, struct str link, struct b
     struct buf text;
 
     buf_init(&text, NULL);
-    buf_format(&text, "%.*s.%.*s", STR_ARG(view->account), STR_ARG(view->table));
+    BUF_JOIN(&text, view->account, STR_LITERAL("."), view->table);
     write_text_member(out, STR_LITERAL("odata.type"), buf_str(&text));
     text.len = 0;
-    buf_format(&text, "%.*s/%.*s", STR_ARG(view->base), STR_ARG(link));
+    BUF_JOIN(&text, view->base, STR_LITERAL("/"), link);
     write_text_member(out, STR_LITERAL("odata.id"), buf_str(&text));
     buf_cleanup(&text);
 }

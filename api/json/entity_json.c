@@ -5,16 +5,17 @@
  */
 #include "api/json/entity_json.h"
 
-#include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/json/json_forms.h"
-#include "base/base64url.h"
+#include "api/json/json_members.h"
 #include "base/digits.h"
 #include "base/macros.h"
 #include "base/wire.h"
 #include "domain/reason.h"
+#include "domain/text.h"
 
 static const struct str annotation = STR_LITERAL("@odata.type"), metadata = STR_LITERAL("odata.");
 
@@ -24,32 +25,33 @@ static bool ends_with(struct str name, struct str text)
     return name.len > text.len && str_equal(str_from(name, name.len - text.len), text);
 }
 
-static struct str text_of(const json_t *json)
-{
-    return str_of_bytes(json_string_value(json), json_string_length(json));
-}
-
 /* ---- values into the fields of a Value message ---- */
 
-static bool put_integer(enum property_type type, const json_t *json, struct buf *out)
+static bool is_text(const struct json_scalar *json)
+{
+    return json->kind == JSON_KIND_TEXT;
+}
+
+static bool put_integer(enum property_type type, const struct json_scalar *json, struct buf *out)
 {
     int64_t min = type == PROPERTY_INT32 ? INT32_MIN : INT64_MIN,
             max = type == PROPERTY_INT32 ? INT32_MAX : INT64_MAX;
-    int64_t integer = json_integer_value(json);
+    int64_t integer = json->kind == JSON_KIND_INTEGER ? json->integer : 0;
 
-    if (json_is_string(json) ? !digits_parse_signed(text_of(json), min, max, &integer)
-                             : !json_is_integer(json) || integer < min || integer > max)
+    if (is_text(json) ? !digits_parse_signed(json->text, min, max, &integer)
+                      : json->kind != JSON_KIND_INTEGER || integer < min || integer > max)
         return false;
     wire_write_scalar(out, (uint32_t)type, wire_zigzag(integer));
     return true;
 }
 
-static bool put_double(const json_t *json, struct buf *out)
+static bool put_double(const struct json_scalar *json, struct buf *out)
 {
-    double number = json_number_value(json);
+    double number = json->kind == JSON_KIND_REAL ? json->real : (double)json->integer;
     uint64_t bits;
 
-    if (!json_is_number(json) && (!json_is_string(json) || !json_forms_read_double(text_of(json), &number)))
+    if (json->kind != JSON_KIND_REAL && json->kind != JSON_KIND_INTEGER &&
+        (!is_text(json) || !json_forms_read_double(json->text, &number)))
         return false;
     memcpy(&bits, &number, sizeof(bits));
     wire_write_tag(out, PROPERTY_DOUBLE, WIRE_FIXED64);
@@ -57,24 +59,24 @@ static bool put_double(const json_t *json, struct buf *out)
     return true;
 }
 
-static bool put_boolean(const json_t *json, struct buf *out)
+static bool put_boolean(const struct json_scalar *json, struct buf *out)
 {
-    bool is_true = json_is_string(json) ? str_equal(text_of(json), STR_LITERAL("true")) : json_is_true(json);
+    bool is_true = is_text(json) ? str_equal(json->text, STR_LITERAL("true")) : json->integer != 0;
 
-    if (!json_is_boolean(json) && !is_true &&
-        !(json_is_string(json) && str_equal(text_of(json), STR_LITERAL("false"))))
+    if (json->kind != JSON_KIND_BOOLEAN && !is_true &&
+        !(is_text(json) && str_equal(json->text, STR_LITERAL("false"))))
         return false;
     wire_write_scalar(out, PROPERTY_BOOLEAN, is_true);
     return true;
 }
 
-static bool put_datetime(const json_t *json, struct arena *arena, struct buf *out)
+static bool put_datetime(const struct json_scalar *json, struct arena *arena, struct buf *out)
 {
     struct buf inner;
     int64_t seconds;
     int32_t nanos;
 
-    if (!json_is_string(json) || !json_forms_read_timestamp(text_of(json), &seconds, &nanos))
+    if (!is_text(json) || !json_forms_read_timestamp(json->text, &seconds, &nanos))
         return false;
     buf_init(&inner, arena);
     wire_write_scalar(&inner, 1, (uint64_t)seconds);
@@ -83,24 +85,25 @@ static bool put_datetime(const json_t *json, struct arena *arena, struct buf *ou
     return true;
 }
 
-static bool put_binary(const json_t *json, struct arena *arena, struct buf *out)
+static bool put_binary(const struct json_scalar *json, struct arena *arena, struct buf *out)
 {
     struct str bytes;
 
-    if (!json_is_string(json) || !json_forms_read_bytes(text_of(json), arena, &bytes))
+    if (!is_text(json) || !json_forms_read_bytes(json->text, arena, &bytes))
         return false;
     wire_write_bytes(out, PROPERTY_BINARY, bytes);
     return true;
 }
 
-static bool put_value(enum property_type type, const json_t *json, struct arena *arena, struct buf *out)
+static bool put_value(
+    enum property_type type, const struct json_scalar *json, struct arena *arena, struct buf *out)
 {
     switch (type) {
     case PROPERTY_STRING:
     case PROPERTY_GUID:
-        if (json_is_string(json))
-            wire_write_bytes(out, (uint32_t)type, text_of(json));
-        return json_is_string(json);
+        if (is_text(json))
+            wire_write_bytes(out, (uint32_t)type, json->text);
+        return is_text(json);
     case PROPERTY_INT32:
     case PROPERTY_INT64:
         return put_integer(type, json, out);
@@ -132,24 +135,30 @@ static enum property_type find_type(struct str name)
     return PROPERTY_NULL;
 }
 
-static enum property_type type_of_json(const json_t *json)
+static enum property_type type_of_json(const struct json_scalar *json)
 {
-    int64_t integer = json_integer_value(json);
-
-    if (json_is_string(json))
+    switch (json->kind) {
+    case JSON_KIND_TEXT:
         return PROPERTY_STRING;
-    if (json_is_boolean(json))
+    case JSON_KIND_BOOLEAN:
         return PROPERTY_BOOLEAN;
-    if (json_is_integer(json) && integer >= INT32_MIN && integer <= INT32_MAX)
-        return PROPERTY_INT32;
-    return json_is_number(json) ? PROPERTY_DOUBLE : PROPERTY_NULL;
+    case JSON_KIND_INTEGER:
+        return json->integer >= INT32_MIN && json->integer <= INT32_MAX ? PROPERTY_INT32 : PROPERTY_DOUBLE;
+    case JSON_KIND_REAL:
+        return PROPERTY_DOUBLE;
+    case JSON_KIND_NULL:
+    case JSON_KIND_NESTED:
+        break;
+    }
+    return PROPERTY_NULL;
 }
 
 /* ---- properties ---- */
 
-static enum status read_type(struct str name, const json_t *given, enum property_type *out, struct error *err)
+static enum status read_type(
+    struct str name, const struct json_scalar *given, enum property_type *out, struct error *err)
 {
-    *out = json_is_string(given) ? find_type(text_of(given)) : PROPERTY_NULL;
+    *out = is_text(given) ? find_type(given->text) : PROPERTY_NULL;
     if (*out != PROPERTY_NULL)
         return STATUS_OK;
     return reason_set(err, REASON_INVALID_INPUT,
@@ -159,208 +168,206 @@ static enum status read_type(struct str name, const json_t *given, enum property
         STR_ARG(name));
 }
 
-/* Read a property as a map entry. */
-static enum status read_property(struct str name, enum property_type type, const json_t *json,
-    struct arena *arena, struct str *out, struct error *err)
+static enum status refuse_value(struct str name, enum property_type type, struct error *err)
 {
-    struct buf value, entry;
+    if (type == PROPERTY_NULL)
+        return reason_set(err, REASON_INVALID_INPUT,
+            "%.*s: a property is text, a number, true or false, not an object or a list", STR_ARG(name));
+    return reason_set(err, REASON_INVALID_INPUT, "%.*s: the value is not a valid %s", STR_ARG(name),
+        property_type_name(type));
+}
 
-    buf_init(&value, arena);
-    buf_init(&entry, arena);
-    if (!put_value(type, json, arena, &value))
-        return type == PROPERTY_NULL
-                   ? reason_set(err, REASON_INVALID_INPUT,
-                         "%.*s: a property is text, a number, true or false, not an object or a list",
-                         STR_ARG(name))
-                   : reason_set(err, REASON_INVALID_INPUT, "%.*s: the value is not a valid %s", STR_ARG(name),
-                         property_type_name(type));
-    wire_write_bytes(&entry, 1, name);
-    wire_write_bytes(&entry, 2, buf_str(&value));
-    *out = buf_str(&entry);
+/* Makes map entries, one after the other. An entry stays where it is when the buffer moves: see buf.h. */
+struct entry_writer {
+    struct arena *arena;
+    struct buf value;   /* of one property */
+    struct buf entries; /* of all of them, in the arena */
+};
+
+static struct entry_writer entry_writer_of(struct arena *arena)
+{
+    struct entry_writer writer = { .arena = arena };
+
+    buf_init(&writer.value, arena);
+    buf_init(&writer.entries, arena);
+    return writer;
+}
+
+/* Read a property as a map entry. */
+static enum status read_property(struct entry_writer *writer, struct str name, enum property_type type,
+    const struct json_scalar *json, struct str *out, struct error *err)
+{
+    size_t begin = writer->entries.len;
+
+    writer->value.len = 0;
+    if (!put_value(type, json, writer->arena, &writer->value))
+        return refuse_value(name, type, err);
+    wire_write_bytes(&writer->entries, 1, name);
+    wire_write_bytes(&writer->entries, 2, buf_str(&writer->value));
+    *out = str_from(buf_str(&writer->entries), begin);
     return STATUS_OK;
 }
 
 enum status entity_json_read_text(struct str name, struct str type, struct str text, struct arena *arena,
     struct str *slice, struct error *err)
 {
-    json_t *given = json_stringn(type.data, type.len), *value = json_stringn(text.data, text.len);
+    struct json_scalar given = { .kind = JSON_KIND_TEXT, .text = type };
+    struct json_scalar value = { .kind = JSON_KIND_TEXT, .text = text };
+    struct entry_writer writer = entry_writer_of(arena);
     enum property_type found;
-    enum status status = STATUS_INVALID;
 
-    if (!given || !value)
-        status = reason_set(err, REASON_INVALID_INPUT, "%.*s: the text is not UTF-8", STR_ARG(name));
-    else if (read_type(name, given, &found, err) == STATUS_OK)
-        status = read_property(name, found, value, arena, slice, err);
-    json_decref(given);
-    json_decref(value);
-    return status;
+    if (!text_check(type, NULL, NULL) || !text_check(text, NULL, NULL))
+        return reason_set(err, REASON_INVALID_INPUT, "%.*s: the text is not UTF-8", STR_ARG(name));
+    TRY(read_type(name, &given, &found, err));
+    return read_property(&writer, name, found, &value, slice, err);
 }
 
 /* ---- entities ---- */
 
+/* The members that tell types, sorted by the names of their properties, which are parts of their own names. */
+struct annotations {
+    const struct json_member **sorted;
+    size_t count;
+};
+
+static struct str annotated_name(const struct json_member *member)
+{
+    return str_of_bytes(member->name.data, member->name.len - annotation.len);
+}
+
+static int compare_annotations(const void *a, const void *b)
+{
+    const struct json_member *const *left = a, *const *right = b;
+
+    return str_compare(annotated_name(*left), annotated_name(*right));
+}
+
+static struct annotations find_annotations(const struct json_members *members, struct arena *arena)
+{
+    struct annotations out = { NULL, 0 };
+
+    for (size_t i = 0; i < members->count; i++) {
+        if (!ends_with(members->list[i].name, annotation))
+            continue;
+        if (!out.sorted)
+            out.sorted = ARENA_ARRAY(arena, const struct json_member *, members->count - i);
+        out.sorted[out.count++] = &members->list[i];
+    }
+    if (out.count > 1)
+        qsort(out.sorted, out.count, sizeof(*out.sorted), compare_annotations);
+    return out;
+}
+
+static int compare_to_annotation(const void *name, const void *element)
+{
+    const struct json_member *const *member = element;
+
+    return str_compare(*(const struct str *)name, annotated_name(*member));
+}
+
 /* Find the type of a member: the declared one, or the one that follows from its JSON value. */
-static enum status find_type_of(json_t *entity, struct str name, const json_t *value, struct arena *arena,
+static enum status find_type_of(const struct annotations *annotations, const struct json_member *member,
     enum property_type *out, struct error *err)
 {
-    const json_t *given = json_object_get(entity, arena_format(arena, "%.*s@odata.type", STR_ARG(name)).data);
+    const struct json_member *const *given = NULL;
 
-    *out = type_of_json(value);
-    return given ? read_type(name, given, out, err) : STATUS_OK;
+    if (annotations->count > 0)
+        given = bsearch(&member->name, annotations->sorted, annotations->count, sizeof(*annotations->sorted),
+            compare_to_annotation);
+    *out = type_of_json(&member->value);
+    return given ? read_type(member->name, &(*given)->value, out, err) : STATUS_OK;
 }
 
-static bool is_property(struct str name, const json_t *value)
+static bool is_property(const struct json_member *member)
 {
-    return !json_is_null(value) && !ends_with(name, annotation) && !str_starts_with(name, metadata) &&
-           !str_equal(name, STR_LITERAL("PartitionKey")) && !str_equal(name, STR_LITERAL("RowKey")) &&
-           !str_equal(name, STR_LITERAL("Timestamp"));
+    struct str name = member->name;
+
+    return member->value.kind != JSON_KIND_NULL && !ends_with(name, annotation) &&
+           !str_starts_with(name, metadata) && !str_equal(name, STR_LITERAL("PartitionKey")) &&
+           !str_equal(name, STR_LITERAL("RowKey")) && !str_equal(name, STR_LITERAL("Timestamp"));
 }
 
-static enum status read_key(json_t *entity, struct arena *arena, struct entity_key *out, struct error *err)
+/* Find the text of a member. false: there is no such member, or it is not text. */
+static bool find_text(const struct json_members *members, const char *name, struct str *out)
 {
-    const json_t *partition = json_object_get(entity, "PartitionKey"),
-                 *row = json_object_get(entity, "RowKey");
+    const struct json_member *member = json_members_find(members, str_of(name));
 
-    if (!json_is_string(partition) || !json_is_string(row))
+    if (!member || !is_text(&member->value))
+        return false;
+    *out = member->value.text;
+    return true;
+}
+
+static enum status read_key(
+    const struct json_members *members, struct arena *arena, struct entity_key *out, struct error *err)
+{
+    struct str partition = STR_EMPTY, row = STR_EMPTY;
+    bool has_partition = find_text(members, "PartitionKey", &partition);
+
+    if (!has_partition || !find_text(members, "RowKey", &row))
         return reason_set(err, REASON_PROPERTIES_NEED_VALUE,
             "%s is missing or not text: an entity needs both keys",
-            json_is_string(partition) ? "RowKey" : "PartitionKey");
-    return entity_key_parse(arena_copy(arena, text_of(partition)), arena_copy(arena, text_of(row)), out, err);
+            has_partition ? "RowKey" : "PartitionKey");
+    return entity_key_parse(arena_copy(arena, partition), arena_copy(arena, row), out, err);
 }
 
-/* Read key and properties. key NULL: members have the key. */
-static enum status read_entity(
-    json_t *json, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
+static enum status read_properties(
+    const struct json_members *members, struct arena *arena, struct entity *out, struct error *err)
 {
-    struct str *slices = ARENA_ARRAY(arena, struct str, json_object_size(json) + 1);
-    const char *name;
-    size_t name_len, count = 0;
-    json_t *value;
+    struct annotations annotations = find_annotations(members, arena);
+    struct str *slices = arena_alloc(arena, (members->count + 1) * sizeof(*slices));
+    struct entry_writer writer = entry_writer_of(arena);
+    size_t count = 0;
 
-    if (key)
-        out->key = *key;
-    else
-        TRY(read_key(json, arena, &out->key, err));
-    json_object_keylen_foreach(json, name, name_len, value)
-    {
-        struct str property = str_of_bytes(name, name_len);
+    for (size_t i = 0; i < members->count; i++) {
+        const struct json_member *member = &members->list[i];
         enum property_type type;
 
-        if (!is_property(property, value))
+        if (!is_property(member))
             continue;
-        TRY(find_type_of(json, property, value, arena, &type, err));
-        TRY(read_property(property, type, value, arena, &slices[count++], err));
+        TRY(find_type_of(&annotations, member, &type, err));
+        TRY(read_property(&writer, member->name, type, &member->value, &slices[count++], err));
     }
     return property_list_parse(slices, count, &out->key, arena, &out->properties, err);
 }
 
-/* ---- texts ---- */
-
-/* The length of the number or string that begins at `at`; 1 for anything else. */
-static size_t token_bytes(struct str text, size_t at)
-{
-    size_t end = at + 1;
-
-    if (text.data[at] == '"') {
-        while (end < text.len && text.data[end] != '"')
-            end += text.data[end] == '\\' ? 2 : 1;
-        return (end < text.len ? end + 1 : text.len) - at;
-    }
-    if (text.data[at] == '-' || digits_is_decimal(text.data[at]))
-        while (end < text.len && (digits_is_decimal(text.data[end]) || memchr("+-.eE", text.data[end], 5)))
-            end++;
-    return end - at;
-}
-
-/*
- * Append an exponent to each whole number that exceeds 64 bits, since Jansson refuses such numbers. With the
- * exponent they are doubles.
- */
-static struct str mark_large_numbers(struct str text, struct arena *arena)
-{
-    struct buf out;
-    int64_t ignored;
-
-    buf_init(&out, arena);
-    for (size_t at = 0; at < text.len;) {
-        struct str token = str_of_bytes(text.data + at, token_bytes(text, at));
-
-        buf_append(&out, token);
-        if ((token.data[0] == '-' || digits_is_decimal(token.data[0])) && token.len > 18 &&
-            !memchr(token.data, '.', token.len) && !memchr(token.data, 'e', token.len) &&
-            !memchr(token.data, 'E', token.len) &&
-            !digits_parse_signed(token, INT64_MIN, INT64_MAX, &ignored))
-            buf_append(&out, STR_LITERAL("e0"));
-        at += token.len;
-    }
-    return buf_str(&out);
-}
-
-static json_t *load(struct str text, json_error_t *wrong)
-{
-    return json_loadb(
-        text.len > 0 ? text.data : "", text.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, wrong);
-}
-
-/* Parse a JSON object. The caller releases *out with json_decref. */
-static enum status load_object(struct str text, struct arena *arena, json_t **out, struct error *err)
-{
-    json_error_t wrong;
-    json_t *json = load(text, &wrong);
-
-    if (!json && json_error_code(&wrong) == json_error_numeric_overflow)
-        json = load(mark_large_numbers(text, arena), &wrong);
-    if (!json)
-        return reason_set(err,
-            json_error_code(&wrong) == json_error_duplicate_key ? REASON_DUPLICATE_PROPERTIES_SPECIFIED
-                                                                : REASON_INVALID_INPUT,
-            "line %d, column %d of the JSON: %s", wrong.line, wrong.column, wrong.text);
-    if (!json_is_object(json)) {
-        json_decref(json);
-        return reason_set(err, REASON_INVALID_INPUT, "a JSON object is required");
-    }
-    *out = json;
-    return STATUS_OK;
-}
-
-static enum status read_text(
+/* Read an entity. key NULL: members have the key. */
+static enum status read_entity(
     struct str text, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
 {
-    enum status status;
-    json_t *json;
+    struct json_members members;
 
     *out = (struct entity){ .expires = 0 };
-    TRY(load_object(text, arena, &json, err));
-    status = read_entity(json, key, arena, out, err);
-    json_decref(json);
-    return status;
+    TRY(json_members_read(text, arena, &members, err));
+    if (key)
+        out->key = *key;
+    else
+        TRY(read_key(&members, arena, &out->key, err));
+    return read_properties(&members, arena, out, err);
 }
 
 enum status entity_json_read(struct str text, struct arena *arena, struct entity *out, struct error *err)
 {
-    return read_text(text, NULL, arena, out, err);
+    return read_entity(text, NULL, arena, out, err);
 }
 
 enum status entity_json_read_at(
     struct str text, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
 {
-    return read_text(text, key, arena, out, err);
+    return read_entity(text, key, arena, out, err);
 }
 
 enum status entity_json_read_member(
     struct str text, const char *name, struct arena *arena, struct str *out, struct error *err)
 {
-    json_t *json, *member;
-    enum status status;
+    struct json_members members;
+    struct str found;
 
-    TRY(load_object(text, arena, &json, err));
-    member = json_object_get(json, name);
-    if (json_is_string(member))
-        *out = arena_copy(arena, text_of(member));
-    else
-        (void)reason_set(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing or not text", name);
-    status = json_is_string(member) ? STATUS_OK : STATUS_INVALID;
-    json_decref(json);
-    return status;
+    TRY(json_members_read(text, arena, &members, err));
+    if (!find_text(&members, name, &found))
+        return reason_set(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing or not text", name);
+    *out = arena_copy(arena, found);
+    return STATUS_OK;
 }
 
 /* ---- writing ---- */

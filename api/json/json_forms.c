@@ -279,19 +279,44 @@ static void write_escaped(struct buf *out, char c)
         buf_format(out, "\\u%04x", (unsigned)c);
 }
 
-/* Write text. Runs of plain characters are copied as a whole: most of a page is such text. */
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Whether one of the eight bytes is less than `bound`, which is at most 0x80. */
+static bool has_less(uint64_t word, uint8_t bound)
+{
+    return ((word - EACH_BYTE(bound)) & ~word & EACH_BYTE(0x80)) != 0;
+}
+
+/* The number of plain characters from `at` on. Eight are tested at a time: most of a page is such text. */
+static size_t count_plain(struct str text, size_t at)
+{
+    size_t end = at;
+
+    for (; text.len - end >= sizeof(uint64_t); end += sizeof(uint64_t)) {
+        uint64_t word;
+
+        memcpy(&word, text.data + end, sizeof(word));
+        if (has_less(word, ' ') || has_less(word ^ EACH_BYTE('"'), 1) || has_less(word ^ EACH_BYTE('\\'), 1))
+            break;
+    }
+    while (end < text.len && is_plain(text.data[end]))
+        end++;
+    return end - at;
+}
+
+/* Write text. Runs of plain characters are copied as a whole. */
 void json_forms_write_text(struct buf *out, struct str text)
 {
-    size_t begin = 0;
+    size_t at = 0;
 
     buf_append_byte(out, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        if (is_plain(text.data[i]))
-            continue;
-        buf_append(out, str_of_bytes(text.data + begin, i - begin));
-        write_escaped(out, text.data[i]);
-        begin = i + 1;
+    while (at < text.len) {
+        size_t plain = count_plain(text, at);
+
+        buf_append(out, str_of_bytes(text.data + at, plain));
+        at += plain;
+        if (at < text.len)
+            write_escaped(out, text.data[at++]);
     }
-    buf_append(out, str_from(text, begin));
     buf_append_byte(out, '"');
 }

@@ -40,8 +40,10 @@ enum field {
     FIELD_COUNT
 };
 
-static const char *const names[FIELD_COUNT] = { "sv", "sig", "sp", "st", "se", "sip", "spr", "tn", "si",
-    "spk", "srk", "epk", "erk", "ss", "srt", "ses" };
+static const struct str names[FIELD_COUNT] = { STR_LITERAL("sv"), STR_LITERAL("sig"), STR_LITERAL("sp"),
+    STR_LITERAL("st"), STR_LITERAL("se"), STR_LITERAL("sip"), STR_LITERAL("spr"), STR_LITERAL("tn"),
+    STR_LITERAL("si"), STR_LITERAL("spk"), STR_LITERAL("srk"), STR_LITERAL("epk"), STR_LITERAL("erk"),
+    STR_LITERAL("ss"), STR_LITERAL("srt"), STR_LITERAL("ses") };
 
 struct fields {
     struct str values[FIELD_COUNT]; /* decoded; empty: missing */
@@ -53,7 +55,7 @@ struct fields {
 static int field_of(struct str name)
 {
     for (int i = 0; i < FIELD_COUNT; i++)
-        if (str_equal(name, str_of(names[i])))
+        if (str_equal(name, names[i]))
             return i;
     return -1;
 }
@@ -63,7 +65,7 @@ bool shared_access_signature_is_in(struct str query)
     struct str name, value;
 
     while (odata_uri_take_parameter(&query, &name, &value))
-        if (field_of(name) == FIELD_SIGNATURE)
+        if (str_equal(name, names[FIELD_SIGNATURE]))
             return true;
     return false;
 }
@@ -199,7 +201,7 @@ static struct str content_of_table(
         buf_format(&out, "%.*s\n%.*s\n", STR_ARG(values[FIELD_ADDRESSES]), STR_ARG(values[FIELD_PROTOCOL]));
     buf_append(&out, values[FIELD_VERSION]);
     for (size_t i = 0; i < ARRAY_LEN(late); i++)
-        buf_format(&out, "\n%.*s", STR_ARG(values[late[i]]));
+        BUF_JOIN(&out, STR_LITERAL("\n"), values[late[i]]);
     return buf_str(&out);
 }
 
@@ -252,11 +254,11 @@ static struct str content_of_account(const struct fields *fields, struct str acc
     struct buf out;
 
     buf_init(&out, arena);
-    buf_format(&out, "%.*s\n", STR_ARG(account));
+    BUF_JOIN(&out, account, STR_LITERAL("\n"));
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
-        buf_format(&out, "%.*s\n", STR_ARG(fields->values[order[i]]));
+        BUF_JOIN(&out, fields->values[order[i]], STR_LITERAL("\n"));
     if (is_from(fields, VERSION_OF_SCOPE))
-        buf_format(&out, "%.*s\n", STR_ARG(fields->values[FIELD_SCOPE]));
+        BUF_JOIN(&out, fields->values[FIELD_SCOPE], STR_LITERAL("\n"));
     return buf_str(&out);
 }
 

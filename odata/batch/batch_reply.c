@@ -11,38 +11,29 @@
 #include "base/random.h"
 #include "odata/batch/multipart.h"
 
-#define OUTER "batchresponse_"
-#define INNER "changesetresponse_"
-
-enum { BOUNDARY_BYTES = 64 };
-
-static void make_id(char out[static BATCH_REPLY_ID_BYTES + 1])
+static void make_boundary(const char *prefix, char out[static BATCH_REPLY_BOUNDARY_BYTES])
 {
     uint64_t high = random_bits(), low = random_bits();
 
-    snprintf(out, BATCH_REPLY_ID_BYTES + 1, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(high >> 32),
-        (unsigned)(high >> 16 & 0xFFFF), (unsigned)(high & 0xFFFF), (unsigned)(low >> 48),
-        (unsigned long long)(low & 0xFFFFFFFFFFFF));
+    snprintf(out, BATCH_REPLY_BOUNDARY_BYTES, "%s_%08x-%04x-%04x-%04x-%012llx", prefix,
+        (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xFFFF), (unsigned)(high & 0xFFFF),
+        (unsigned)(low >> 48), (unsigned long long)(low & 0xFFFFFFFFFFFF));
 }
 
 static void write_boundary(const struct batch_reply *reply, bool is_inner, bool is_last)
 {
-    char boundary[BOUNDARY_BYTES];
-
-    snprintf(
-        boundary, sizeof(boundary), "%s%s", is_inner ? INNER : OUTER, is_inner ? reply->inner : reply->outer);
-    multipart_write_boundary(reply->out, str_of(boundary), is_last);
+    multipart_write_boundary(reply->out, str_of(is_inner ? reply->inner : reply->outer), is_last);
 }
 
 void batch_reply_begin(struct batch_reply *reply, bool is_change_set, struct buf *out)
 {
     *reply = (struct batch_reply){ .out = out, .is_change_set = is_change_set };
-    make_id(reply->outer);
-    make_id(reply->inner);
+    make_boundary("batchresponse", reply->outer);
+    make_boundary("changesetresponse", reply->inner);
     if (!is_change_set)
         return;
     write_boundary(reply, false, false);
-    buf_format(out, "Content-Type: multipart/mixed; boundary=" INNER "%s\r\n\r\n", reply->inner);
+    buf_format(out, "Content-Type: multipart/mixed; boundary=%s\r\n\r\n", reply->inner);
 }
 
 /* The reason phrase of a status, for people; clients read only the number. */
@@ -80,11 +71,8 @@ void batch_reply_add(struct batch_reply *reply, const struct batch_answer *answe
         out, STR_LITERAL("Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"));
     buf_format(out, "HTTP/1.1 %d %s\r\n", answer->status, phrase_of(answer->status));
     if (answer->content_id.len > 0)
-        buf_format(out, "Content-ID: %.*s\r\n", STR_ARG(answer->content_id));
-    buf_append(out, answer->head);
-    buf_append(out, STR_LITERAL("\r\n"));
-    buf_append(out, answer->body);
-    buf_append(out, STR_LITERAL("\r\n"));
+        BUF_JOIN(out, STR_LITERAL("Content-ID: "), answer->content_id, STR_LITERAL("\r\n"));
+    BUF_JOIN(out, answer->head, STR_LITERAL("\r\n"), answer->body, STR_LITERAL("\r\n"));
 }
 
 void batch_reply_end(struct batch_reply *reply)
@@ -96,5 +84,5 @@ void batch_reply_end(struct batch_reply *reply)
 
 struct str batch_reply_type(const struct batch_reply *reply, struct arena *arena)
 {
-    return arena_format(arena, "multipart/mixed; boundary=" OUTER "%s", reply->outer);
+    return arena_format(arena, "multipart/mixed; boundary=%s", reply->outer);
 }

@@ -19,16 +19,16 @@ struct batch_answer {
     struct str body;
 };
 
-enum { BATCH_REPLY_ID_BYTES = 36 };
+enum { BATCH_REPLY_BOUNDARY_BYTES = 64 };
 
 /*
- * A reply that is being written. The boundaries of both levels are random Guids, so that no body contains
+ * A reply that is being written. The boundaries of both levels have random Guids, so that no body contains
  * them.
  */
 struct batch_reply {
     struct buf *out;
     bool is_change_set;
-    char outer[BATCH_REPLY_ID_BYTES + 1], inner[BATCH_REPLY_ID_BYTES + 1];
+    char outer[BATCH_REPLY_BOUNDARY_BYTES], inner[BATCH_REPLY_BOUNDARY_BYTES];
 };
 
 /*

@@ -56,17 +56,17 @@ static struct str target_of(const struct odata_call *outer, struct str url, stru
     if (str_starts_with(url, STR_LITERAL("http://")) || str_starts_with(url, STR_LITERAL("https://"))) {
         rest = str_from(url, str_starts_with(url, STR_LITERAL("https")) ? 8 : 7);
         (void)str_take(&rest, '/');
-        return arena_format(arena, "/%.*s", STR_ARG(rest));
+        return ARENA_JOIN(arena, STR_LITERAL("/"), rest);
     }
     account = str_take(&account, '/');
-    return arena_format(arena, "/%.*s%s%.*s", STR_ARG(account), account.len > 0 ? "/" : "", STR_ARG(url));
+    return ARENA_JOIN(arena, STR_LITERAL("/"), account, account.len > 0 ? STR_LITERAL("/") : STR_EMPTY, url);
 }
 
 /* Read the headers of an operation, at most MAX_HEADERS. Host is taken from the batch. */
 static void read_headers(
     const struct batch_operation *operation, struct str host, struct arena *arena, struct http_request *out)
 {
-    struct http_header *headers = ARENA_ARRAY(arena, struct http_header, MAX_HEADERS);
+    struct http_header *headers = arena_alloc(arena, MAX_HEADERS * sizeof(*headers));
     struct str rest = operation->head, line;
 
     headers[out->header_count++] = (struct http_header){ STR_LITERAL("Host"), host };
@@ -205,7 +205,8 @@ static struct str head_of(const struct http_reply *reply, struct arena *arena)
 
     buf_init(&out, arena);
     for (size_t i = 0; i < reply->header_count; i++)
-        buf_format(&out, "%.*s: %.*s\r\n", STR_ARG(reply->headers[i].name), STR_ARG(reply->headers[i].value));
+        BUF_JOIN(
+            &out, reply->headers[i].name, STR_LITERAL(": "), reply->headers[i].value, STR_LITERAL("\r\n"));
     return buf_str(&out);
 }
 

@@ -176,8 +176,7 @@ void odata_call_begin_created(const struct call_ctx *ctx, struct str link)
     const struct odata_call *call = odata_call_of(ctx);
     bool has_content = call->preference != ODATA_PREFERENCE_NO_CONTENT;
     const char *applied = odata_format_preference_applied(call->preference);
-    struct str address =
-        arena_format(&ctx->http->exchange->arena, "%.*s/%.*s", STR_ARG(call->view.base), STR_ARG(link));
+    struct str address = ARENA_JOIN(&ctx->http->exchange->arena, call->view.base, STR_LITERAL("/"), link);
 
     odata_call_begin_reply(ctx->http, has_content ? HTTP_CREATED : HTTP_NO_CONTENT);
     odata_call_add_header(ctx, "Location", address);

@@ -87,8 +87,8 @@ static void set_base(const struct http_call *http, struct odata_call *call)
 
     account = str_take(&account, '/');
     call->view.base =
-        arena_format(&http->exchange->arena, "%s://%.*s%s%.*s", request->is_tls ? "https" : "http",
-            STR_ARG(http_request_header(request, "Host")), account.len > 0 ? "/" : "", STR_ARG(account));
+        ARENA_JOIN(&http->exchange->arena, request->is_tls ? STR_LITERAL("https://") : STR_LITERAL("http://"),
+            http_request_header(request, "Host"), account.len > 0 ? STR_LITERAL("/") : STR_EMPTY, account);
     call->view.account = call->target.account;
 }
 

@@ -13,6 +13,8 @@
 #define TYPE "multipart/mixed; boundary=batch_1"
 #define HTTP "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
 
+enum { GUID_BYTES = 36 };
+
 static struct arena arena;
 
 static void setup(void)
@@ -255,19 +257,19 @@ START_TEST(a_reply_has_the_form_that_clients_read)
     batch_reply_end(&reply);
     type = batch_reply_type(&reply, &arena);
     want = arena_format(&arena,
-        "--batchresponse_%s\r\n"
-        "Content-Type: multipart/mixed; boundary=changesetresponse_%s\r\n\r\n"
-        "--changesetresponse_%s\r\n" HTTP
-        "HTTP/1.1 204 No Content\r\nContent-ID: 1\r\nETag: W/\"1\"\r\n\r\n\r\n"
-        "--changesetresponse_%s\r\n" HTTP "HTTP/1.1 201 Created\r\n\r\n{}\r\n"
-        "--changesetresponse_%s--\r\n--batchresponse_%s--\r\n",
+        "--%s\r\n"
+        "Content-Type: multipart/mixed; boundary=%s\r\n\r\n"
+        "--%s\r\n" HTTP "HTTP/1.1 204 No Content\r\nContent-ID: 1\r\nETag: W/\"1\"\r\n\r\n\r\n"
+        "--%s\r\n" HTTP "HTTP/1.1 201 Created\r\n\r\n{}\r\n"
+        "--%s--\r\n--%s--\r\n",
         reply.outer, reply.inner, reply.inner, reply.inner, reply.inner, reply.outer)
                .data;
     text = arena_copy(&arena, buf_str(&out));
 
     ck_assert_str_eq(text.data, want);
     ck_assert(str_starts_with(type, STR_LITERAL("multipart/mixed; boundary=batchresponse_")));
-    ck_assert_uint_eq(strlen(reply.outer), BATCH_REPLY_ID_BYTES);
+    ck_assert_uint_eq(strlen(reply.outer), strlen("batchresponse_") + GUID_BYTES);
+    ck_assert(str_starts_with(str_of(reply.inner), STR_LITERAL("changesetresponse_")));
     ck_assert_str_ne(reply.outer, reply.inner);
 }
 END_TEST
