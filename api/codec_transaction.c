@@ -100,6 +100,27 @@ static enum status move_decode(
     return address_decode(move->destination, "move.destination", account, second_address(out), err);
 }
 
+static enum status file_decode(const Tavola__V1__FileStep *file, const char *field, struct str account,
+    struct step *out, struct error *err)
+{
+    out->path = codec_str(file->path);
+    out->deletes_entity = file->delete_entity;
+    switch (file->content_case) {
+    case TAVOLA__V1__FILE_STEP__CONTENT_DATA:
+        out->content = codec_str(file->data);
+        return STATUS_OK;
+    case TAVOLA__V1__FILE_STEP__CONTENT_ENTITY:
+        if (address_decode(file->entity, "entity", account, first_address(out), err) != STATUS_OK)
+            return error_in_field(err, field);
+        return STATUS_OK;
+    case TAVOLA__V1__FILE_STEP__CONTENT__NOT_SET:
+    case _TAVOLA__V1__FILE_STEP__CONTENT__CASE_IS_INT_SIZE:
+        break;
+    }
+    (void)codec_missing(err, "content", "data or entity");
+    return error_in_field(err, field);
+}
+
 enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address, const char *field,
     struct str own, int64_t *out, struct error *err)
 {
@@ -127,11 +148,14 @@ static enum status step_decode(const Tavola__V1__Step *message, struct str accou
             message->delete_if_exists, "delete_if_exists", account, first_address(out), err);
     case TAVOLA__V1__STEP__ACTION_MOVE:
         return move_decode(message->move, account, out, err);
+    case TAVOLA__V1__STEP__ACTION_WRITE_FILE:
+        out->kind = STEP_WRITE_FILE;
+        return file_decode(message->write_file, "write_file", account, out, err);
     case TAVOLA__V1__STEP__ACTION__NOT_SET:
     case _TAVOLA__V1__STEP__ACTION__CASE_IS_INT_SIZE:
         break;
     }
-    return codec_missing(err, "action", "exactly one of the four actions");
+    return codec_missing(err, "action", "exactly one of the actions");
 }
 
 enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest *request, struct str account,
@@ -210,6 +234,25 @@ static Tavola__V1__MoveStep *move_message(const struct step *step, struct arena 
     return out;
 }
 
+static Tavola__V1__FileStep *file_message(
+    const struct step *step, enum transaction_detail detail, struct arena *arena)
+{
+    Tavola__V1__FileStep *out = ARENA_NEW(arena, Tavola__V1__FileStep);
+
+    tavola__v1__file_step__init(out);
+    out->path = codec_bytes(step->path);
+    out->delete_entity = step->deletes_entity;
+    if (transaction_step_has_entity(step)) {
+        out->content_case = TAVOLA__V1__FILE_STEP__CONTENT_ENTITY;
+        out->entity = address_message(step->account, step->table, &step->key, arena);
+    } else {
+        out->content_case = TAVOLA__V1__FILE_STEP__CONTENT_DATA;
+        if (detail == TRANSACTION_WHOLE)
+            out->data = codec_bytes(step->content);
+    }
+    return out;
+}
+
 static Tavola__V1__Precondition *condition_message(const struct condition *condition, struct arena *arena)
 {
     Tavola__V1__Precondition *out;
@@ -252,6 +295,10 @@ static Tavola__V1__Step *step_message(
         out->action_case = TAVOLA__V1__STEP__ACTION_MOVE;
         out->move = move_message(step, arena);
         break;
+    case STEP_WRITE_FILE:
+        out->action_case = TAVOLA__V1__STEP__ACTION_WRITE_FILE;
+        out->write_file = file_message(step, detail, arena);
+        break;
     }
     return out;
 }
@@ -270,6 +317,19 @@ static Tavola__V1__Error *attempt_error(const struct attempt *attempt, struct ar
     return out;
 }
 
+static Tavola__V1__StepReceipt *receipt_message(const struct receipt *receipt, struct arena *arena)
+{
+    Tavola__V1__StepReceipt *out;
+
+    if (receipt->digest.len == 0)
+        return NULL;
+    out = ARENA_NEW(arena, Tavola__V1__StepReceipt);
+    tavola__v1__step_receipt__init(out);
+    out->size = receipt->size;
+    out->sha256 = codec_bytes(receipt->digest);
+    return out;
+}
+
 static Tavola__V1__Attempt *attempt_message(const struct attempt *attempt, struct arena *arena)
 {
     Tavola__V1__Attempt *out = ARENA_NEW(arena, Tavola__V1__Attempt);
@@ -283,6 +343,7 @@ static Tavola__V1__Attempt *attempt_message(const struct attempt *attempt, struc
     out->etag_before = codec_bytes(attempt->etag_before);
     out->etag_after = codec_bytes(attempt->etag_after);
     out->error = attempt_error(attempt, arena);
+    out->receipt = receipt_message(&attempt->receipt, arena);
     return out;
 }
 

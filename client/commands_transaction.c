@@ -4,6 +4,8 @@
  */
 #include "client/command.h"
 
+#include <string.h>
+
 #include "client/calls.h"
 #include "client/operation_line.h"
 #include "client/rows.h"
@@ -167,16 +169,32 @@ struct steps {
     int count;
 };
 
+static void add_file(struct steps *steps, const char *table, const struct operation_line *line)
+{
+    struct tavola_content content = { .delete_entity = line->deletes_entity };
+
+    if (line->content) {
+        content.data = line->content;
+        content.size = strlen(line->content);
+    } else {
+        content.table = table;
+        content.key = tavola_entity_key(line->entity);
+    }
+    tavola_transaction_write_file(steps->transaction, line->write_file, &content, line->if_match);
+}
+
 static enum status add_step(void *context, const struct operation_line *line, int number, struct error *err)
 {
     struct steps *steps = context;
     const char *table = line->table ? line->table : steps->table;
 
     (void)number;
-    if (!table)
+    if (!table && !line->content)
         return error_set(err, STATUS_INVALID, "the step names no \"table\", and --table was not given");
     steps->count++;
-    if (line->is_move)
+    if (line->write_file)
+        add_file(steps, table, line);
+    else if (line->is_move)
         tavola_transaction_move(steps->transaction, table, tavola_entity_key(line->entity),
             line->to_table ? line->to_table : table, tavola_entity_key(line->to));
     else if (line->action == TAVOLA_DELETE)
@@ -185,7 +203,8 @@ static enum status add_step(void *context, const struct operation_line *line, in
         tavola_transaction_put(
             steps->transaction, table, line->entity, line->action == TAVOLA_INSERT_OR_MERGE, line->if_match);
     else
-        return error_set(err, STATUS_INVALID, "steps are insertOrReplace, insertOrMerge, delete and move");
+        return error_set(
+            err, STATUS_INVALID, "steps are insertOrReplace, insertOrMerge, delete, move and writeFile");
     return STATUS_OK;
 }
 
@@ -232,7 +251,9 @@ static void print_forms(FILE *out)
 {
     fputs("\nEach line of FILE, or of standard input, is a step: {\"put\": ENTITY, \"table\": TABLE}, "
           "insertOrMerge, delete, or\n{\"move\": KEY, \"table\": TABLE, \"to\": KEY, \"toTable\": TABLE}. "
-          "The steps "
+          "A step outside\nthe tables is {\"writeFile\": PATH, \"content\": TEXT} or, with an entity, "
+          "{\"writeFile\": PATH, "
+          "\"from\": KEY, \"table\": TABLE,\n\"deleteEntity\": true}. The steps "
           "are carried out one after the other, whatever\nhappens to this command. The id is printed; under "
           "one id "
           "a transaction happens once.\n",

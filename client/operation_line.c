@@ -102,12 +102,20 @@ static enum status read_entity(
     return STATUS_OK;
 }
 
+static enum status read_switch(struct str name, struct str value, bool *out, struct error *err)
+{
+    *out = str_equal(value, STR_LITERAL("true"));
+    if (*out || str_equal(value, STR_LITERAL("false")))
+        return STATUS_OK;
+    return error_set(err, STATUS_INVALID, "%.*s is true or false", STR_ARG(name));
+}
+
 static enum status read_member(struct str line, struct str name, struct str value, struct arena *arena,
     struct operation_line *out, struct error *err)
 {
     const struct action_name *action = find_action(name);
-    const char **texts[] = { &out->table, &out->to_table, &out->if_match };
-    static const char *const names[] = { "table", "toTable", "ifMatch" };
+    const char **texts[] = { &out->table, &out->to_table, &out->if_match, &out->write_file, &out->content };
+    static const char *const names[] = { "table", "toTable", "ifMatch", "writeFile", "content" };
     struct str text;
 
     if (action) {
@@ -117,6 +125,10 @@ static enum status read_member(struct str line, struct str name, struct str valu
     }
     if (str_equal(name, STR_LITERAL("to")))
         return read_entity(name, value, &out->to, err);
+    if (str_equal(name, STR_LITERAL("from")))
+        return read_entity(name, value, &out->entity, err);
+    if (str_equal(name, STR_LITERAL("deleteEntity")))
+        return read_switch(name, value, &out->deletes_entity, err);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!str_equal(name, str_of(names[i])))
             continue;
@@ -126,8 +138,16 @@ static enum status read_member(struct str line, struct str name, struct str valu
     }
     return error_set(err, STATUS_INVALID,
         "there is no member \"%.*s\"; a line has an action (insert, replace, merge, insertOrReplace, "
-        "insertOrMerge, delete, move), table, ifMatch, to and toTable",
+        "insertOrMerge, delete, move, writeFile), table, ifMatch, to, toTable, content, from and "
+        "deleteEntity",
         STR_ARG(name));
+}
+
+static enum status check_content(const struct operation_line *line, struct error *err)
+{
+    if ((line->content != NULL) == (line->entity != NULL))
+        return error_set(err, STATUS_INVALID, "writeFile has either \"content\" or \"from\"");
+    return STATUS_OK;
 }
 
 enum status operation_line_read(
@@ -144,6 +164,10 @@ enum status operation_line_read(
     if (str_trim(rest, BLANKS).len > 0)
         return error_set(err, STATUS_INVALID, "the line is not a JSON object: see \"%.*s\"",
             (int)(rest.len < 40 ? rest.len : 40), rest.data);
+    if (out->write_file)
+        return check_content(out, err);
+    if (out->content || out->deletes_entity)
+        return error_set(err, STATUS_INVALID, "content and deleteEntity belong to writeFile");
     if (!out->entity)
         return error_set(err, STATUS_INVALID, "the line has no action, such as {\"insert\": {...}}");
     if (out->is_move != (out->to != NULL))

@@ -20,6 +20,13 @@
 struct operation_line {
     enum tavola_action action;
     bool is_move;
+    /*
+     * Of a step outside the tables, which has no action: {"writeFile": PATH, "content": TEXT} or, with an entity,
+     * {"writeFile": PATH, "from": KEY, "table": TABLE, "deleteEntity": true}. NULL: it is another line.
+     */
+    const char *write_file;
+    const char *content; /* NULL: the entity is the content */
+    bool deletes_entity;
     struct tavola_entity *entity;
     struct tavola_entity *to;                /* of a move: its key; else NULL */
     const char *table, *to_table, *if_match; /* in the arena; NULL: not given */

@@ -38,8 +38,12 @@ enum {
         /* after its end; a transaction with an older id is refused, since it could run twice */
     7 * 24 * 60 * 60,
     LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */
-    LIMIT_ID_SCOPE_BYTES = 17,        /* what domain/access/scoped_id.h appends to an id of a signature */
-    LIMIT_REQUEST_ID_BYTES = 128,     /* printable ASCII */
+    LIMIT_EFFECT_BYTES = 1024 * 1024, /* of the content that a step brings along */
+    LIMIT_EFFECT_ENTITY_BYTES =
+        /* of an entity as a line of JSON, in which a byte can take six */
+    8 * 1024 * 1024,
+    LIMIT_ID_SCOPE_BYTES = 17,    /* what domain/access/scoped_id.h appends to an id of a signature */
+    LIMIT_REQUEST_ID_BYTES = 128, /* printable ASCII */
     LIMIT_FILTER_BYTES = 32768,
     LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */
     LIMIT_FILTER_COMPARISONS = 200,

@@ -122,6 +122,25 @@ static const struct reason_info reasons[] = {
     [REASON_TRANSACTION_STARTED] = { "TRANSACTION_STARTED", STATUS_PRECONDITION,
         "A step of the transaction has run, or it has ended: it cannot be cancelled any more.",
         "Let it end, and submit another that undoes what it did." },
+    [REASON_STEP_NOT_CONFIGURED] = { "STEP_NOT_CONFIGURED", STATUS_PRECONDITION,
+        "The operator has not configured steps of this kind: the message names the setting.",
+        "Ask the operator for the setting, or do without such steps." },
+    [REASON_FILE_EXISTS] = { "FILE_EXISTS", STATUS_EXISTS,
+        "A write_file step has found a file of this name with other content. Shown in the transaction's "
+        "timeline and its dead letter.",
+        "Choose another name in a new transaction; or move the file away and redrive the dead letter." },
+    [REASON_FILE_PATH_BLOCKED] = { "FILE_PATH_BLOCKED", STATUS_PRECONDITION,
+        "A part of a step's path is no folder, or is a symbolic link, or the name is too long for the file "
+        "system. Shown in the timeline and the dead letter.",
+        "Choose another path; or remove what is in the way and redrive the dead letter." },
+    [REASON_FILE_STORAGE_FULL] = { "FILE_STORAGE_FULL", STATUS_LIMIT,
+        "The disk of TAVOLA_FILE_ROOT, or a quota on it, is full. Shown in the timeline; the step is tried "
+        "again for some hours.",
+        "Make room." },
+    [REASON_FILE_STORAGE_FAILED] = { "FILE_STORAGE_FAILED", STATUS_INTERNAL,
+        "The file system of TAVOLA_FILE_ROOT reports an error, or the directory does not exist or is not "
+        "writable. Shown in the timeline; the step is tried again for some hours.",
+        "Read the message, and make the directory writable for the workers." },
     [REASON_OPERATION_NOT_FOUND] = { "OPERATION_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no long-running operation of this id, or it ended too long ago.",
         "Check the id; list the operations." },

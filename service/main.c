@@ -358,6 +358,7 @@ static enum status start(struct server *server, const struct service_config *con
     sampler_init(&server->service.sampler);
     advisor_init(&server->service.advisor);
     server->service.rates = rates_new(&config->rates);
+    server->service.takes_files = config->file_root != NULL;
     server->service.slow_call_us = config->slow_call_ms * US_PER_MS;
     TRY(tracing_start(&server->service.tracing, trace_settings_endpoint(&config->trace),
         config->traces_per_million, config->listen, err));

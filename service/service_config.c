@@ -392,6 +392,14 @@ static const struct config_setting settings[] = { {
             "0: no quota; the same for all servers",
     },
     {
+        .name = "TAVOLA_FILE_ROOT",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, file_root),
+        .help =
+            "the same as for the workers, which use the directory: while it is not set, transactions with "
+            "write_file steps are refused with STEP_NOT_CONFIGURED",
+    },
+    {
         .name = "TAVOLA_MAX_BATCH_OPERATIONS",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, batch_operations),

@@ -49,6 +49,7 @@ struct service_config {
     struct rate_limits rates;
     int64_t account_tables, account_indexes; /* bounds of one account */
     int64_t account_entities, account_bytes; /* 0: not bounded */
+    const char *file_root;                   /* NULL: no steps write files */
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */
     int64_t drain_seconds;

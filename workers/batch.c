@@ -160,13 +160,15 @@ static enum disposition count_failure(
     batch->failed++;
     if (dead_letter_work_count_failure(ctx->store, &item->intent, cause, &failures, &err) != STATUS_OK)
         return try_again(batch, &err);
-    delivery = delivery_settle(cause->status, failures, worker_random(ctx));
+    delivery = delivery_settle_cause(cause->status, ctx->failure_cause, failures, worker_random(ctx));
     log_failure(ctx, item, cause, failures, delivery.verdict == DELIVERY_BURY ? BURY : "retry");
     if (delivery.verdict == DELIVERY_BURY)
         return bury(batch, ctx, item);
     permit_ms = retry_budget_spend(&ctx->retries, ctx->now_us());
     if (permit_ms > delivery.retry_after_ms)
         delivery.retry_after_ms = permit_ms;
+    if (ctx->retry_after_ms > delivery.retry_after_ms)
+        delivery.retry_after_ms = ctx->retry_after_ms;
     if (dead_letter_work_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err) != STATUS_OK)
         return try_again(batch, &err);
     metrics_count(ctx->shared, WORKER_RETRIED, 1);
@@ -226,6 +228,8 @@ static enum disposition run_alone(struct batch *batch, struct worker_ctx *ctx, c
         if (disposition != DISPOSITION_OPEN)
             return disposition;
     }
+    ctx->failure_cause = DELIVERY_OF_WORK;
+    ctx->retry_after_ms = 0;
     status = item->step->run(ctx, &item->intent, 1, &err);
     if (status == STATUS_OK) {
         count_done(ctx, item);

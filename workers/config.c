@@ -158,6 +158,12 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
         .accepts = config_is_address,
         .allowed = CONFIG_ADDRESS_ALLOWED,
         .help = "an address that answers KEDA's external scaler over gRPC, for autoscaling by lag" },
+    { .name = "TAVOLA_FILE_ROOT",
+        .type = CONFIG_STRING,
+        .offset = FIELD(file_root),
+        .help =
+            "the directory below which write_file steps of transactions make files, in a folder for each "
+            "account; the same setting for all workers and servers, and a directory that all workers share" },
     TRACE_SETTINGS(struct worker_config), LOG_SETTINGS(struct worker_config),
     FAILPOINT_SETTINGS(struct worker_config) };
 

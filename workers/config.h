@@ -32,6 +32,7 @@ struct worker_config {
     int64_t request_retention_s;
     int64_t change_retention_s;
     const char *scaler_listen; /* NULL: none */
+    const char *file_root;     /* NULL: no steps write files */
     struct trace_settings trace;
     struct log_settings log;
     FAILPOINT_FIELDS

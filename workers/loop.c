@@ -11,6 +11,7 @@
 #include "store/intents/queue_work.h"
 #include "store/intents/scan_reach.h"
 #include "workers/batch.h"
+#include "workers/effects/effects.h"
 
 enum {
     CLAIM_WAIT_MS = 500, /* a stop is noticed after at most that long */
@@ -375,8 +376,11 @@ static void publish_intents(void *context, const struct intent *intents, size_t 
 void *loop_thread(void *argument)
 {
     struct loop loop = { .ctx = argument };
+    struct effects effects;
 
+    effects = effects_of(loop.ctx);
     worker_observe(loop.ctx->store, publish_intents, loop.ctx);
+    transaction_work_use(loop.ctx->store, &effects);
     while (!worker_is_stopping(loop.ctx->shared))
         loop_turn(&loop);
     return NULL;

@@ -22,6 +22,9 @@ static const struct row {
     [WORKER_RELEASED] = { "tavola_worker_released_total", "",
         "Pieces of work released without a result: the database was away, or the worker stops." },
     [WORKER_RELAYED] = { "tavola_relay_published_total", "", "Intents published that the server had not." },
+    [WORKER_EFFECTS_DONE] = { "tavola_worker_effects_total", "result=\"done\"",
+        "Attempts at effects of steps outside the database." },
+    [WORKER_EFFECTS_FAILED] = { "tavola_worker_effects_total", "result=\"failed\"", NULL },
 };
 
 _Static_assert(ARRAY_LEN(rows) == WORKER_COUNTERS, "a row for every counter");

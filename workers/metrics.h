@@ -10,14 +10,16 @@
 struct worker_shared;
 
 enum worker_counter {
-    WORKER_CLAIMED,    /* messages taken from the queue */
-    WORKER_POLLED,     /* intents taken from PostgreSQL */
-    WORKER_RECONCILED, /* keys */
-    WORKER_STEPPED,    /* steps of transactions */
-    WORKER_RETRIED,    /* failures that are tried again later */
-    WORKER_BURIED,     /* dead letters made */
-    WORKER_RELEASED,   /* messages that were not done, and not by fault of the work */
-    WORKER_RELAYED,    /* intents published by the relay */
+    WORKER_CLAIMED,        /* messages taken from the queue */
+    WORKER_POLLED,         /* intents taken from PostgreSQL */
+    WORKER_RECONCILED,     /* keys */
+    WORKER_STEPPED,        /* steps of transactions */
+    WORKER_RETRIED,        /* failures that are tried again later */
+    WORKER_BURIED,         /* dead letters made */
+    WORKER_RELEASED,       /* messages that were not done, and not by fault of the work */
+    WORKER_RELAYED,        /* intents published by the relay */
+    WORKER_EFFECTS_DONE,   /* effects of steps outside the database */
+    WORKER_EFFECTS_FAILED, /* attempts at them that failed */
     WORKER_COUNTERS
 };
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "domain/intents/delivery.h"
 #include "domain/intents/retry_budget.h"
 #include "queue/queue.h"
 #include "store/intents/scan_reach.h"
@@ -50,7 +51,8 @@ struct worker_shared {
     struct queues queues;
     struct told_gauges gauges;
     struct worker_tracing tracing;
-    struct scaler *scaler; /* NULL: not configured */
+    struct scaler *scaler;      /* NULL: not configured */
+    atomic_int effects_running; /* consumers that perform an effect outside the database */
 };
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);
@@ -69,6 +71,9 @@ struct worker_ctx {
     uint64_t random;             /* state of worker_random */
     struct retry_budget retries; /* of this thread */
     struct outages outages;      /* of this thread */
+    /* set by a step that fails outside the database, 0 before each step */
+    enum delivery_cause failure_cause;
+    int64_t retry_after_ms; /* the least pause before the next attempt */
     int64_t (*now_us)(void);
 };
 

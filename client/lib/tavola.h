@@ -578,6 +578,25 @@ TAVOLA_API void tavola_transaction_move(struct tavola_transaction *transaction, 
     struct tavola_key key, const char *to_table, struct tavola_key to_key);
 
 /*
+ * What a step outside the tables writes: bytes, or an entity as one line of JSON. table NULL: the bytes. delete_entity:
+ * the entity is deleted with the step's end, if it has not changed.
+ */
+struct tavola_content {
+    const void *data;
+    size_t size;
+    const char *table;
+    struct tavola_key key;
+    bool delete_entity;
+};
+
+/*
+ * Add a step that makes a file of the account; docs/steps.md has the rules. if_match: the ETag of the entity, or
+ * NULL.
+ */
+TAVOLA_API void tavola_transaction_write_file(struct tavola_transaction *transaction, const char *path,
+    const struct tavola_content *content, const char *if_match);
+
+/*
  * Submit the transaction. The service then carries it out even if the caller ends. Submitting it again with
  * the same id is harmless.
  */

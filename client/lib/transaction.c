@@ -117,6 +117,26 @@ void tavola_transaction_move(struct tavola_transaction *transaction, const char 
     add_step(transaction, &step, NULL);
 }
 
+void tavola_transaction_write_file(struct tavola_transaction *transaction, const char *path,
+    const struct tavola_content *content, const char *if_match)
+{
+    Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
+    Tavola__V1__FileStep file = TAVOLA__V1__FILE_STEP__INIT;
+
+    file.path = codec_bytes(str_of(path));
+    file.delete_entity = content->delete_entity;
+    if (content->table) {
+        file.content_case = TAVOLA__V1__FILE_STEP__CONTENT_ENTITY;
+        file.entity = address_of(content->table, content->key, &transaction->arena);
+    } else {
+        file.content_case = TAVOLA__V1__FILE_STEP__CONTENT_DATA;
+        file.data = codec_bytes(str_of_bytes(content->data, content->size));
+    }
+    step.action_case = TAVOLA__V1__STEP__ACTION_WRITE_FILE;
+    step.write_file = &file;
+    add_step(transaction, &step, if_match);
+}
+
 /* ---- calls ---- */
 
 enum tavola_code tavola_transaction_submit(

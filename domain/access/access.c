@@ -188,8 +188,13 @@ static enum status check_look_up(const struct access *access, const struct catal
     return need_permissions(access, PERMISSION_READ | PERMISSION_LOOK_UP, err);
 }
 
+/* What is outside the tables belongs to the account as a whole: no signature is for it. */
 static enum status check_step(const struct access *access, const struct step *step, struct error *err)
 {
+    if (transaction_step_is_effect(step))
+        return refuse_access("a step outside the tables needs a token of the account: a shared access "
+                             "signature is for a table",
+            err);
     TRY(need_table(access, step->table, err));
     TRY(need_permissions(access, step_needs[step->kind] | condition_needs(&step->condition), err));
     TRY(need_key(access, &step->key, err));

@@ -45,6 +45,28 @@ struct delivery delivery_settle(enum status status, int32_t failures, uint64_t r
         .retry_after_ms = backoff_pause(&delay_ms, failures, random) };
 }
 
+/* The number of failures of the work itself that has the same consequence. */
+static int32_t weigh_failures(enum delivery_cause cause, int32_t failures)
+{
+    switch (cause) {
+    case DELIVERY_OF_WORK:
+        return failures;
+    case DELIVERY_OF_OUTSIDE:
+        if (failures >= DELIVERY_MAX_FAILURES && failures < DELIVERY_MAX_OUTSIDE)
+            return DELIVERY_MAX_FAILURES - 1;
+        return failures;
+    case DELIVERY_FINAL:
+        return DELIVERY_MAX_FAILURES;
+    }
+    return failures;
+}
+
+struct delivery delivery_settle_cause(
+    enum status status, enum delivery_cause cause, int32_t failures, uint64_t random)
+{
+    return delivery_settle(status, weigh_failures(cause, failures), random);
+}
+
 bool delivery_is_hopeless(int32_t silent)
 {
     return silent >= DELIVERY_MAX_SILENT;

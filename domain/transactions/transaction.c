@@ -18,6 +18,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
+#include "domain/transactions/effect.h"
 
 enum { VERSION = 1 };
 
@@ -25,7 +26,7 @@ enum { VERSION = 1 };
 #define ATTEMPT(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct attempt, member, __VA_ARGS__)
 
 static const struct wire_form_field step_fields[] = {
-    STEP(1, UINT32, kind, .min = STEP_INSERT_OR_REPLACE, .max = STEP_MOVE, .required = true),
+    STEP(1, UINT32, kind, .min = STEP_INSERT_OR_REPLACE, .max = STEP_KIND_LAST, .required = true),
     STEP(2, TEXT, table),
     STEP(3, TEXT, key.partition),
     STEP(4, TEXT, key.row),
@@ -43,6 +44,9 @@ static const struct wire_form_field step_fields[] = {
     STEP(16, ZIGZAG64, table_id, .optional = true),
     STEP(17, ZIGZAG64, to_table_id, .optional = true),
     STEP(18, UINT32, condition.etag.key, .min = 1, .optional = true),
+    STEP(19, TEXT, path, .optional = true),
+    STEP(20, TEXT, content, .optional = true),
+    STEP(21, BOOL, deletes_entity, .optional = true),
 };
 static const struct wire_form step_form = WIRE_FORM(step_fields, struct step);
 
@@ -58,6 +62,8 @@ static const struct wire_form_field attempt_fields[] = {
     ATTEMPT(9, TEXT, reason),
     ATTEMPT(10, TEXT, message),
     ATTEMPT(11, TEXT, left_open, .optional = true),
+    ATTEMPT(12, ZIGZAG64, receipt.size, .optional = true),
+    ATTEMPT(13, TEXT, receipt.digest, .optional = true),
 };
 static const struct wire_form attempt_form = WIRE_FORM(attempt_fields, struct attempt);
 
@@ -224,6 +230,8 @@ size_t transaction_touched(const struct transaction *transaction, struct arena *
     for (size_t i = 0; i < transaction->step_count; i++) {
         const struct step *step = &transaction->steps[i];
 
+        if (!transaction_step_has_entity(step))
+            continue;
         digests[count++] =
             transaction_key_digest(transaction->account, step->account, step->table, &step->key);
         if (step->kind == STEP_MOVE)
@@ -240,6 +248,11 @@ size_t transaction_touched(const struct transaction *transaction, struct arena *
 }
 
 /* ---- checks ---- */
+
+bool transaction_step_has_entity(const struct step *step)
+{
+    return step->table.len > 0;
+}
 
 static enum status check_id(struct str id, struct error *err)
 {
@@ -260,8 +273,11 @@ static enum status check_step(const struct step *step, size_t number, struct err
 {
     const char *problem = NULL;
 
-    if (step->kind < STEP_INSERT_OR_REPLACE || step->kind > STEP_MOVE)
-        problem = "has no action; allowed are insert_or_replace, insert_or_merge, delete_if_exists and move";
+    if (step->kind < STEP_INSERT_OR_REPLACE || step->kind > STEP_KIND_LAST)
+        problem = "has no action; allowed are insert_or_replace, insert_or_merge, delete_if_exists, move and "
+                  "write_file";
+    else if (transaction_step_is_effect(step))
+        problem = effect_problem(step);
     else if (step->kind == STEP_MOVE && str_equal_any_case(step->table, step->to_table) &&
              str_equal(step->account, step->to_account) && entity_key_compare(&step->key, &step->to_key) == 0)
         problem = "moves an entity onto itself: source and destination must differ";

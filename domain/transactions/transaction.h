@@ -35,6 +35,8 @@ enum step_kind {
     STEP_INSERT_OR_MERGE = 2,
     STEP_DELETE_IF_EXISTS = 3,
     STEP_MOVE = 4,
+    STEP_WRITE_FILE = 5, /* this and later kinds have their effect outside the database: effect.h */
+    STEP_KIND_LAST = STEP_WRITE_FILE,
 };
 
 struct step {
@@ -55,6 +57,16 @@ struct step {
      */
     int64_t table_id;
     int64_t to_table_id; /* of moves */
+    /* of effects; table and key name the entity that is the content, table empty: `content` is it */
+    struct str path;
+    struct str content;
+    bool deletes_entity;
+};
+
+/* What an effect has done; no digest: the step has none. */
+struct receipt {
+    int64_t size;
+    struct str digest; /* SHA-256 of what was written */
 };
 
 /* One attempt of one step, as the timeline shows it. */
@@ -69,6 +81,7 @@ struct attempt {
     struct str message;
     /* the intents that the step has made, as bytes: consistency.h; empty: none */
     struct str left_open;
+    struct receipt receipt;
 };
 
 struct transaction {
@@ -117,7 +130,18 @@ size_t transaction_touched(const struct transaction *transaction, struct arena *
 int64_t transaction_key_digest(
     struct str owner, struct str account, struct str table, const struct entity_key *key);
 
-/* 1..128 printable ASCII characters; 1..100 steps, no address twice in one step. INVALID_INPUT. */
+/* Whether the step names an entity, or writes one. */
+bool transaction_step_has_entity(const struct step *step);
+
+static inline bool transaction_step_is_effect(const struct step *step)
+{
+    return step->kind >= STEP_WRITE_FILE;
+}
+
+/*
+ * 1..128 printable ASCII characters; 1..100 steps, no address twice in one step, effects without an
+ * effect_problem. INVALID_INPUT.
+ */
 MUST_USE enum status transaction_check(const struct transaction *transaction, struct error *err);
 
 /*

@@ -10,6 +10,7 @@
 #include "store/session/unit_of_work.h"
 
 struct crew;         /* store/jobs/crew.h */
+struct effects;      /* store/transactions/transaction_work.h */
 struct taken_traces; /* store/indexes/taken_traces.h */
 
 struct worker {
@@ -21,6 +22,7 @@ struct worker {
     int64_t step_began;
     struct commit_observer observer; /* its function may be NULL */
     struct taken_traces *traces;     /* NULL: they are not wanted */
+    const struct effects *effects;   /* NULL: steps with effects are not carried out */
 };
 
 /*

@@ -115,6 +115,8 @@ static void bind_steps(const struct session *session, struct operation *operatio
     for (size_t i = 0; i < transaction->step_count; i++) {
         struct step *step = &transaction->steps[i];
 
+        if (!transaction_step_has_entity(step))
+            continue;
         step->table_id = table_id_of(session, own, step->account, step->table);
         if (step->kind == STEP_MOVE)
             step->to_table_id = table_id_of(session, own, step->to_account, step->to_table);
@@ -206,6 +208,8 @@ static enum status check_tables(
     for (size_t i = 0; i < transaction->step_count; i++) {
         const struct step *step = &transaction->steps[i];
 
+        if (!transaction_step_has_entity(step))
+            continue;
         TRY(check_table(session, operation, step->account, step->table, i, err));
         if (step->kind == STEP_MOVE)
             TRY(check_table(session, operation, step->to_account, step->to_table, i, err));

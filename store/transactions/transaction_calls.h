@@ -38,6 +38,7 @@ enum transaction_column {
     TRANSACTION_COLUMN_TIMELINE,
     TRANSACTION_COLUMN_SUBMITTED,
     TRANSACTION_COLUMN_REVISION,
+    TRANSACTION_COLUMN_EFFECT, /* of transaction_lock.sql alone */
 };
 
 /*

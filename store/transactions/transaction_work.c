@@ -9,13 +9,19 @@
  *
  * The outcome commits with the effect (guard G14). So if a message comes twice, or late, the step
  * is found done, and values that clients have written since are never overwritten.
+ *
+ * A step whose effect is outside the database is a commit that notes the effect, the effect, and a commit with its
+ * receipt: domain/transactions/effect.h.
  */
 #include "store/transactions/transaction_work.h"
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "domain/entities/entity.h"
 #include "domain/filter/filter.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/transactions/effect.h"
 #include "store/entities/write_batch.h"
 #include "store/entities/write_set.h"
 #include "store/session/worker.h"
@@ -27,6 +33,11 @@ struct step_work {
     const struct worker *store;
     const struct intent *intent;
     bool finished;
+    /* the effect to perform, and then to settle; its texts are in the arena */
+    struct effect effect;
+    bool has_effect;
+    const struct receipt *receipt; /* of the effect, once it is performed */
+    struct arena arena;
 };
 
 /*
@@ -41,7 +52,16 @@ struct stepping {
     struct operation operations[2];
     struct write_set set;
     int64_t now_us;
+    struct str noted;        /* of the transaction's row; empty: nothing */
+    struct effect_note note; /* of an effect that begins */
+    const struct effects *effects;
+    bool begins_effect; /* the entity is read, and stays as it is */
 };
+
+void transaction_work_use(struct worker *store, const struct effects *effects)
+{
+    store->effects = effects;
+}
 
 void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
@@ -69,6 +89,7 @@ static enum status lock_transaction(struct session *session, const struct intent
     *found = PQntuples(row) > 0;
     if (!*found)
         return STATUS_OK;
+    stepping->noted = arena_copy(&session->arena, pg_bytes(row, 0, TRANSACTION_COLUMN_EFFECT));
     return transaction_calls_read_row(
         row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
 }
@@ -117,6 +138,7 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         [STEP_INSERT_OR_MERGE] = WRITE_INSERT_OR_MERGE,
         [STEP_DELETE_IF_EXISTS] = WRITE_DELETE_IF_EXISTS,
         [STEP_MOVE] = WRITE_DELETE_IF_EXISTS,
+        [STEP_WRITE_FILE] = WRITE_DELETE_IF_EXISTS,
     };
     const struct step *step = stepping->step;
 
@@ -176,7 +198,7 @@ static void plan_move(struct stepping *stepping, struct plan_row *source, struct
     struct operation *remove = &stepping->operations[0], *put = &stepping->operations[1];
     struct attempt *attempt = &stepping->attempt;
     const struct row_state before = source->now;
-    struct error err = { 0 };
+    struct error *err = ARENA_NEW(remove->arena, struct error); /* the attempt borrows its message */
 
     stepping->writes[1].properties = before.properties;
     stepping->writes[1].expires = before.expires;
@@ -185,9 +207,9 @@ static void plan_move(struct stepping *stepping, struct plan_row *source, struct
         note_failure(attempt, remove->error);
     } else if (!before.live) {
         attempt->reason = STR_LITERAL("SOURCE_ABSENT");
-    } else if (property_list_check(before.properties, &stepping->step->to_key, &err) != STATUS_OK) {
+    } else if (property_list_check(before.properties, &stepping->step->to_key, err) != STATUS_OK) {
         take_back(stepping, source, &before);
-        note_failure(attempt, &err);
+        note_failure(attempt, err);
     } else {
         write_plan_operation(put, stepping->set.planned[1].rows, clock);
         if (put->error) {
@@ -195,6 +217,44 @@ static void plan_move(struct stepping *stepping, struct plan_row *source, struct
             note_failure(attempt, put->error);
         }
     }
+}
+
+/*
+ * Plan nothing but the condition, and make the content from the entity as it is now. The entity
+ * stays as it is.
+ */
+static void plan_content(
+    struct stepping *stepping, struct plan_row *row, struct write_clock clock, struct arena *arena)
+{
+    const struct row_state before = row->now;
+    const struct entity entity = { .key = row->key,
+        .timestamp = before.ts,
+        .properties = before.properties,
+        .expires = before.expires,
+        .etag = { row->table->table_id, before.version, 0 } };
+    struct operation *check = &stepping->operations[0];
+    struct error *err = ARENA_NEW(arena, struct error);
+    struct buf content;
+
+    write_plan_operation(check, stepping->set.planned[0].rows, clock);
+    take_back(stepping, row, &before);
+    if (check->error) {
+        note_failure(&stepping->attempt, check->error);
+        return;
+    }
+    buf_init(&content, arena);
+    if (before.live)
+        stepping->effects->write_entity(stepping->effects->context, &entity, &content);
+    if (!before.live)
+        reason_set(
+            err, REASON_RESOURCE_NOT_FOUND, "the entity that the step takes as content does not exist");
+    else if (content.len > LIMIT_EFFECT_ENTITY_BYTES)
+        reason_set(err, REASON_ENTITY_TOO_LARGE, "the entity has more than %d bytes as JSON",
+            LIMIT_EFFECT_ENTITY_BYTES);
+    if (err->status != STATUS_OK)
+        note_failure(&stepping->attempt, err);
+    stepping->note.content = buf_str(&content);
+    stepping->note.entity = entity.etag;
 }
 
 struct planning {
@@ -214,6 +274,8 @@ static void plan(void *context)
     if (stepping->step->kind == STEP_MOVE) {
         last = stepping->set.planned[1].rows[0];
         plan_move(stepping, first, clock);
+    } else if (stepping->begins_effect) {
+        plan_content(stepping, first, clock, &session->arena);
     } else {
         write_plan_operation(&stepping->operations[0], stepping->set.planned[0].rows, clock);
         if (stepping->operations[0].error)
@@ -292,6 +354,8 @@ static enum status decide(struct session *session, struct stepping *stepping, st
             return STATUS_OK; /* the source is the destination */
         stepping->set.planned[0].rows[0]->reads_properties = true;
     }
+    if (stepping->begins_effect)
+        stepping->set.planned[0].rows[0]->reads_properties = true;
     TRY(write_batch_lock_more(session, &stepping->set, err));
     stepping->set.ids = session_reserve_intents(session, stepping->now_us, stepping->set.row_count);
     attempt = stepping->attempt;
@@ -327,7 +391,8 @@ static enum status commit_step(
 
     advance(stepping, &session->arena);
     work->finished = transaction_is_final(stepping->transaction.state);
-    TRY(write_batch_send_changes(session, &stepping->set, intents, &intent_count, err));
+    if (stepping->set.row_count > 0)
+        TRY(write_batch_send_changes(session, &stepping->set, intents, &intent_count, err));
     FAILPOINT_TRY("step.before_record", err);
     TRY(transaction_calls_send_update(
         session, &stepping->transaction, work->finished ? stepping->attempt.ended : 0, err));
@@ -343,6 +408,74 @@ static enum status commit_step(
     return STATUS_OK;
 }
 
+/* ---- effects outside the database ---- */
+
+/* Hand the effect to the caller of this unit of work, whose arena outlives the session's. */
+static void hand_out(const struct stepping *stepping, const struct effect_note *note, struct step_work *work)
+{
+    const struct effect effect = { .account = stepping->transaction.account,
+        .transaction_id = stepping->transaction.id,
+        .step = *stepping->step,
+        .note = *note };
+
+    work->effect = effect_copy(&effect, &work->arena);
+    work->has_effect = true;
+}
+
+static enum status send_note(struct session *session, const struct stepping *stepping, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    transaction_calls_add_key(&params, stepping->transaction.account, stepping->transaction.id);
+    pg_add_bytes(&params, effect_note_encode(&stepping->note, &session->arena));
+    return pg_send(&session->pg, &sql_effect_note, &params, err);
+}
+
+/*
+ * Guard G15: what the effect will be is committed before it is performed. A note of an earlier
+ * attempt stands: its effect may have been performed.
+ */
+static enum status note_effect(
+    struct session *session, struct stepping *stepping, struct step_work *work, struct error *err)
+{
+    struct effect_note noted;
+
+    if (effect_note_decode(stepping->noted, &session->arena, &noted) &&
+        noted.step == stepping->transaction.steps_done) {
+        hand_out(stepping, &noted, work);
+        pg_recover(&session->pg); /* rolls back: nothing was written */
+        return STATUS_OK;
+    }
+    stepping->note.step = stepping->transaction.steps_done;
+    if (transaction_step_has_entity(stepping->step)) {
+        stepping->begins_effect = true;
+        TRY(decide(session, stepping, err));
+        if (stepping->attempt.status != STATUS_OK)
+            return commit_step(session, stepping, work, err);
+        TRY(write_batch_send_removals(session, &stepping->set, err));
+    }
+    TRY(send_note(session, stepping, err));
+    FAILPOINT_TRY("effect.before_note", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, err));
+    FAILPOINT("effect.after_note");
+    hand_out(stepping, &stepping->note, work);
+    return STATUS_OK;
+}
+
+/* Plan the delete of the entity, if it still is what the effect was made of. */
+static enum status plan_end(
+    struct session *session, struct stepping *stepping, const struct step_work *work, struct error *err)
+{
+    stepping->attempt.receipt = *work->receipt;
+    if (!stepping->step->deletes_entity)
+        return STATUS_OK;
+    stepping->writes[0].condition =
+        (struct condition){ .kind = CONDITION_MATCHES, .etag = work->effect.note.entity };
+    return decide(session, stepping, err);
+}
+
 /* ---- a step ---- */
 
 static enum status drop_intent(struct session *session, struct step_work *work, struct error *err)
@@ -353,33 +486,95 @@ static enum status drop_intent(struct session *session, struct step_work *work, 
     return session_take_commit(session, err);
 }
 
-static enum status take_step(struct session *session, void *context, struct error *err)
+/*
+ * Lock the transaction and prepare its next step. *stands is false if it has ended, which is
+ * settled.
+ */
+static enum status begin_step(struct session *session, struct stepping *stepping, struct step_work *work,
+    bool *stands, struct error *err)
 {
-    struct step_work *work = context;
-    struct stepping stepping = { 0 };
-    struct transaction *transaction = &stepping.transaction;
-    bool found = false;
+    struct transaction *transaction = &stepping->transaction;
 
-    TRY(lock_transaction(session, work->intent, &stepping, &found, err));
-    if (!found || transaction_is_final(transaction->state))
+    *stands = false;
+    TRY(lock_transaction(session, work->intent, stepping, stands, err));
+    *stands = *stands && !transaction_is_final(transaction->state);
+    if (!*stands)
         return drop_intent(session, work, err);
     if (transaction->steps_done < 0 || (size_t)transaction->steps_done >= transaction->step_count)
         return error_set(err, STATUS_INTERNAL, "transaction %.*s has %d of %zu steps done and has not ended",
             STR_ARG(transaction->id), transaction->steps_done, transaction->step_count);
-    stepping.step = &transaction->steps[transaction->steps_done];
-    prepare(&stepping, work->store->worker, &session->arena);
-    stepping.attempt.started = work->store->step_began;
+    stepping->step = &transaction->steps[transaction->steps_done];
+    stepping->effects = work->store->effects;
+    prepare(stepping, work->store->worker, &session->arena);
+    stepping->attempt.started = work->store->step_began;
+    return STATUS_OK;
+}
+
+static enum status take_step(struct session *session, void *context, struct error *err)
+{
+    struct step_work *work = context;
+    struct stepping stepping = { 0 };
+    bool stands;
+
+    TRY(begin_step(session, &stepping, work, &stands, err));
+    if (!stands)
+        return STATUS_OK;
+    if (transaction_step_is_effect(stepping.step)) {
+        if (!stepping.effects)
+            return error_set(err, STATUS_UNIMPLEMENTED, "this worker has no effects outside the database");
+        return note_effect(session, &stepping, work, err);
+    }
     TRY(decide(session, &stepping, err));
     return commit_step(session, &stepping, work, err);
+}
+
+/*
+ * Guard G17: settle only the step that was noted. If another worker has settled it, its receipt
+ * stands, and this worker's is of the same effect.
+ */
+static enum status settle_effect(struct session *session, void *context, struct error *err)
+{
+    struct step_work *work = context;
+    struct stepping stepping = { 0 };
+    bool stands;
+
+    TRY(begin_step(session, &stepping, work, &stands, err));
+    if (!stands)
+        return STATUS_OK;
+    if (stepping.transaction.steps_done != work->effect.note.step) {
+        pg_recover(&session->pg); /* rolls back: nothing was written */
+        return STATUS_OK;
+    }
+    TRY(plan_end(session, &stepping, work, err));
+    return commit_step(session, &stepping, work, err);
+}
+
+/* Carry out a step up to its end; with an effect outside the database that is a commit before and one after it. */
+static enum status run_step(struct worker *store, struct step_work *work, struct error *err)
+{
+    const struct effects *effects = store->effects;
+    struct receipt receipt = { 0 };
+
+    TRY(worker_attempt(store, take_step, work, err));
+    if (!work->has_effect)
+        return STATUS_OK;
+    TRY(effects->perform(effects->context, &work->effect, &work->arena, &receipt, err));
+    FAILPOINT("effect.before_settle");
+    work->receipt = &receipt;
+    return worker_attempt(store, settle_effect, work, err);
 }
 
 enum status transaction_work_step(
     struct worker *store, const struct intent *intent, bool *finished, struct error *err)
 {
     struct step_work work = { .store = store, .intent = intent };
+    enum status status;
 
+    arena_init(&work.arena);
     store->step_began = clock_ticks();
-    TRY(worker_attempt(store, take_step, &work, err));
+    status = run_step(store, &work, err);
+    arena_cleanup(&work.arena);
+    TRY(status);
     store->step_began = 0;
     *finished = work.finished;
     return STATUS_OK;

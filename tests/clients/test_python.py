@@ -38,8 +38,9 @@ class ClientCase(unittest.TestCase):
     def setUpClass(cls):
         cls.stack = Stack()
         cls.addClassCleanup(cls.stack.close)
-        cls.stack.start_server()
-        cls.stack.start_worker()
+        files = {"TAVOLA_FILE_ROOT": tempfile.mkdtemp(dir=cls.stack.folder)}
+        cls.stack.start_server(**files)
+        cls.stack.start_worker(**files)
         cls.client = tavola.Client(cls.stack.target, timeout=30 * TIMEOUT_FACTOR)
         cls.addClassCleanup(cls.client.close)
 
@@ -251,6 +252,15 @@ class Transactions(ClientCase):
         self.assertEqual(archive.get("p", "r", after_transaction=transaction.id)["N"], 1)
         self.assertEqual([one["RowKey"] for one in self.table.query()], ["moved"])
         self.assertEqual(self.client.transaction(transaction.id).refresh().state, "DONE")
+
+    def test_a_file_of_an_entity(self):
+        self.table.insert(person("p", "r", N=1))
+        with self.client.transaction() as transaction:
+            transaction.write_file("python/text", "text")
+            transaction.write_file(f"python/{self.table.name}", table=self.table, key=("p", "r"), delete_entity=True)
+        transaction.wait(60)
+        self.assertEqual([each.receipt.size > 0 for each in transaction.message.timeline], [True, True])
+        self.assertEqual(list(self.table.query()), [])
 
     def test_a_condition_that_does_not_hold(self):
         self.table.insert(person("p", "r", N=1))

@@ -6,6 +6,7 @@
  */
 #include "domain/catalogue/access_policy.h"
 #include "domain/indexes/index_codec.h"
+#include "domain/transactions/effect.h"
 #include "domain/transactions/transaction.h"
 #include "domain/writes/request_record.h"
 #include "tests/fuzz/fuzz.h"
@@ -80,10 +81,22 @@ static void check_policies(struct str bytes, struct arena *arena)
     fuzz_require(str_equal(access_policies_encode(&again, arena), once));
 }
 
+static void check_note(struct str bytes, struct arena *arena)
+{
+    struct effect_note note;
+    struct str once;
+
+    if (!effect_note_decode(bytes, arena, &note))
+        return;
+    once = effect_note_encode(&note, arena);
+    fuzz_require(effect_note_decode(once, arena, &note));
+    fuzz_require(str_equal(effect_note_encode(&note, arena), once));
+}
+
 void fuzz_stored(struct str input)
 {
     static check_fn *const checks[] = { check_steps, check_timeline, check_response, check_index,
-        check_policies };
+        check_policies, check_note };
     struct arena arena;
 
     if (input.len == 0)

@@ -4,7 +4,7 @@
 A mutant is a guard, the edits that take it away (file, what stands there once, what stands there instead), the
 test program and suite to run, and the tests of which at least one must fail. A test names its guard: the words
 "guard G8" stand on its first line or right above it. Guards that have no code yet (G2, G11, G12 of a distributed
-PostgreSQL, G15 to G17 of effects outside the database) have no mutant; tests/spin/ has their models.
+PostgreSQL) have no mutant.
 """
 
 MUTANTS = [
@@ -105,6 +105,27 @@ MUTANTS = [
 
     ("G14", [("store/transactions/sql/transaction_lock.sql", "\nfor update", "")],
      "test_store", "transactions", ["a_step_waits_for_the_lock_on_the_transaction"]),
+
+    ("G15", [("store/transactions/sql/effect_note.sql", "set state = 2, effect = $4::bytea,", "set state = state,")],
+     "test_store", "effects",
+     ["an_effect_is_noted_before_it_is_performed", "a_repeat_performs_what_was_noted", "what_has_begun_cannot_be_cancelled"]),
+
+    ("G16", [("workers/effects/files.c", "if (failure == ENOENT) {", "if (failure == ENOENT || failure == EEXIST) {"),
+             ("workers/effects/files.c", "    if (hidden[0])\n        return linkat(",
+              "    (void)unlinkat(folder, name, 0);\n    if (hidden[0])\n        return linkat(")],
+     "test_workers", "files", ["a_file_that_is_there_is_never_replaced"]),
+
+    ("G17", [("store/transactions/transaction_work.c", "if (stepping.transaction.steps_done != work->effect.note.step) {",
+              "if (stepping.transaction.steps_done < 0) {")],
+     "test_store", "effects", ["a_late_worker_settles_nothing"]),
+
+    ("G50", [("store/transactions/transaction_work.c", "(struct condition){ .kind = CONDITION_MATCHES, .etag =",
+              "(struct condition){ .kind = CONDITION_EXISTS, .etag =")],
+     "test_store", "effects", ["an_entity_that_has_changed_is_not_deleted"]),
+
+    ("G51", [("workers/effects/files.c", "    fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);\n    if",
+              "    fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);\n    if")],
+     "test_workers", "files", ["no_link_is_followed"]),
 
     ("G18", [("workers/scan_marks.c", "if (scan_marks->connection == connection)", "if (connection >= 0)")],
      "test_workers", "loop",

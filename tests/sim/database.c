@@ -8,6 +8,8 @@
 #include "store/intents/backlog_work.h"
 #include "store/intents/lease_work.h"
 #include "store/intents/queue_work.h"
+#include "store/transactions/transaction_work.h"
+#include "workers/effects/effects.h"
 #include "store/intents/scan_reach.h"
 
 #include <string.h>
@@ -458,6 +460,18 @@ enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANG
 }
 
 /* A step's own intents are hints for the queue, which get lost here. */
+/* No step here has an effect outside the database: tests/scenario/test_steps.py has those, with crashes. */
+struct effects effects_of(struct worker_ctx *ctx)
+{
+    (void)ctx;
+    return (struct effects){ 0 };
+}
+
+void transaction_work_use(struct worker *store, const struct effects *effects)
+{
+    (void)store, (void)effects;
+}
+
 void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
 {

@@ -154,6 +154,9 @@ where finished = 0
     and not exists (select from intents i where i.kind = 2 and (i.partition_key, i.row_key) = (t.account, t.txn_id))
     and not exists (select from dead_letters d where d.kind = 2 and (d.partition_key, d.row_key) = (t.account, t.txn_id))
 union all
+select 'transactions: with the note of an effect that is not under way', count(*)
+from transactions where effect is not null and state not in (2, 6)
+union all
 select 'transaction_keys: of no transaction', count(*)
 from transaction_keys k where not exists (select from transactions t where (t.account, t.txn_id) = (k.account, k.txn_id))
 union all

@@ -141,6 +141,11 @@ int64_t worker_connection(const struct worker *store)
     return fake.connection;
 }
 
+void transaction_work_use(struct worker *store, const struct effects *effects)
+{
+    (void)store, (void)effects;
+}
+
 void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
 {

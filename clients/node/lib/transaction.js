@@ -66,6 +66,15 @@ export class Transaction {
     return this.#add({ move: { source: this.#address(table, key), destination: this.#address(toTable, toKey) } }, conditions);
   }
 
+  #content({ data, table, key, deleteEntity = false }) {
+    return table ? { entity: this.#address(table, key), deleteEntity } : { data: Buffer.from(data ?? "") };
+  }
+
+  /** Make a file in the account's folder of the service, of data or of an entity (table and key), which it may delete. */
+  writeFile(path, { ifMatch, condition, ...content } = {}) {
+    return this.#add({ writeFile: { path, ...this.#content(content) } }, { ifMatch, condition });
+  }
+
   #take({ transaction }) {
     this.message = transaction;
     this.id = transaction.transactionId; // a shared access signature gets one with a mark of its own

@@ -76,6 +76,18 @@ class Transaction:
         destination = self._address(to_table or table, *(to_key or key))
         return self._add(if_match, condition, move={"source": source, "destination": destination})
 
+    def _content(self, data: Union[bytes, str, None], table: Union[Table, str, None], key: Optional[tuple[str, str]],
+                 delete_entity: bool) -> dict[str, Any]:
+        if table is None or key is None:
+            return {"data": data.encode() if isinstance(data, str) else data or b""}
+        return {"entity": self._address(table, *key), "delete_entity": delete_entity}
+
+    def write_file(self, path: str, data: Union[bytes, str, None] = None, *, table: Union[Table, str, None] = None,
+                   key: Optional[tuple[str, str]] = None, delete_entity: bool = False, if_match: str = "",
+                   condition: str = "") -> "Transaction":
+        """Make a file in the account's folder of the service, of data or of an entity (table and key), which it may delete."""
+        return self._add(if_match, condition, write_file={"path": path, **self._content(data, table, key, delete_entity)})
+
     def submit(self) -> "Transaction":
         """Submit; durable when this returns. A repeat under the same id is the same transaction."""
         return self._take(self.client.send("TransactionService/SubmitTransaction", transaction_id=self.id,

@@ -5,7 +5,24 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_transaction.h"
+#include "domain/reason.h"
 #include "service/handlers/reply.h"
+#include "service/service.h"
+
+/* Refuse at once the steps that no worker is configured to carry out. */
+static enum status check_configured(
+    const struct service *service, const struct transaction *transaction, struct error *err)
+{
+    for (size_t i = 0; i < transaction->step_count; i++) {
+        if (transaction->steps[i].kind != STEP_WRITE_FILE || service->takes_files)
+            continue;
+        reason_set(err, REASON_STEP_NOT_CONFIGURED,
+            "step %zu writes a file, and this service has no TAVOLA_FILE_ROOT", i);
+        error_add_meta_int(err, "operation_index", (int64_t)i);
+        return error_in_element(err, "steps", i);
+    }
+    return STATUS_OK;
+}
 
 static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
@@ -13,7 +30,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
         (const Tavola__V1__SubmitTransactionRequest *)ctx->request;
 
     out->kind = OPERATION_TRANSACTION_SUBMIT;
-    return codec_transaction_decode(request, ctx->account, ctx->arena, &out->in.transaction.transaction, err);
+    TRY(codec_transaction_decode(request, ctx->account, ctx->arena, &out->in.transaction.transaction, err));
+    return check_configured(ctx->service, &out->in.transaction.transaction, err);
 }
 
 const struct method submit_transaction_method = {

@@ -72,6 +72,27 @@ static void bad_etag(Tavola__V1__SubmitTransactionRequest *request)
     request->steps[1]->precondition = if_match("nonsense");
 }
 
+static Tavola__V1__FileStep *a_file(Tavola__V1__SubmitTransactionRequest *request)
+{
+    Tavola__V1__FileStep *out = ARENA_NEW(&arena, Tavola__V1__FileStep);
+
+    tavola__v1__file_step__init(out);
+    out->path = text("a/b");
+    out->content_case = TAVOLA__V1__FILE_STEP__CONTENT_DATA;
+    out->data = text("data");
+    request->steps[1]->action_case = TAVOLA__V1__STEP__ACTION_WRITE_FILE;
+    request->steps[1]->write_file = out;
+    return out;
+}
+static void no_content(Tavola__V1__SubmitTransactionRequest *request)
+{
+    a_file(request)->content_case = TAVOLA__V1__FILE_STEP__CONTENT__NOT_SET;
+}
+static void a_path_upwards(Tavola__V1__SubmitTransactionRequest *request)
+{
+    a_file(request)->path = text("a/../b");
+}
+
 static const struct refusal_case {
     const char *name;
     void (*spoil)(Tavola__V1__SubmitTransactionRequest *request);
@@ -86,6 +107,8 @@ static const struct refusal_case {
     { "an account that is no text", other_account, "INVALID_INPUT", "1" },
     { "a condition that is no filter", conditional, "INVALID_INPUT", "1" },
     { "a bad etag", bad_etag, "INVALID_INPUT", "1" },
+    { "a file without content", no_content, "INVALID_INPUT", "1" },
+    { "a path that leads upwards", a_path_upwards, "INVALID_INPUT", "1" },
 };
 
 START_TEST(bad_submissions_are_refused)
@@ -100,6 +123,24 @@ START_TEST(bad_submissions_are_refused)
     ck_assert_msg(status != STATUS_OK, "%s", c->name);
     assert_refused(status, c->reason);
     ck_assert_str_eq(meta("operation_index"), c->step);
+}
+END_TEST
+
+START_TEST(a_file_comes_back_as_it_was_submitted)
+{
+    Tavola__V1__SubmitTransactionRequest *request = a_submission(2);
+    Tavola__V1__Transaction *message;
+    struct transaction out;
+
+    a_file(request);
+    ck_assert_int_eq(
+        codec_transaction_decode(request, STR_LITERAL("default"), &arena, &out, &err), STATUS_OK);
+    message = codec_transaction_message(&out, TRANSACTION_WHOLE, &arena);
+    ck_assert_int_eq(message->steps[1]->action_case, TAVOLA__V1__STEP__ACTION_WRITE_FILE);
+    ck_assert(str_equal(codec_str(message->steps[1]->write_file->path), STR_LITERAL("a/b")));
+    ck_assert(str_equal(codec_str(message->steps[1]->write_file->data), STR_LITERAL("data")));
+    message = codec_transaction_message(&out, TRANSACTION_WITHOUT_PROPERTIES, &arena);
+    ck_assert_uint_eq(message->steps[1]->write_file->data.len, 0);
 }
 END_TEST
 
@@ -186,6 +227,7 @@ Suite *test_codec_transaction_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, bad_submissions_are_refused, 0, ARRAY_LEN(refusal_cases));
+    tcase_add_test(tc, a_file_comes_back_as_it_was_submitted);
     tcase_add_test(tc, a_transaction_has_1_to_100_steps);
     tcase_add_test(tc, accounts_may_be_named_and_the_own_one_is_left_out);
     tcase_add_test(tc, steps_come_back);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Server, worker, PostgreSQL and Redis, with callers at work, for campaigns that break them."""
 
+import os
 import signal
 
 from tavola_test import invariants
@@ -11,6 +12,13 @@ from tavola_test.stack import Stack
 SERVER, WORKER = "tavolad", "tavola-worker"
 TROUBLES = ("postgres", "redis", "flush")
 CALLS_AFTERWARDS = 3
+
+
+def files_of(stack):
+    """The directory for files that steps write; both programs are told of it."""
+    folder = os.path.join(stack.folder, "files")
+    os.makedirs(folder, exist_ok=True)
+    return folder
 
 
 class Driver:
@@ -50,6 +58,7 @@ class Driver:
         self.start(WORKER)
 
     def start(self, role, name="one", **settings):
+        settings = {"TAVOLA_FILE_ROOT": files_of(self.stack), **settings}
         if role == SERVER:
             return self.stack.start_server(wait=False, **settings)
         settings = {"TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "1", "TAVOLA_SWEEP_INTERVAL_SECONDS": "1",

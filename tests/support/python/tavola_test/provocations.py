@@ -7,9 +7,12 @@ passed often enough, with answers that get lost; settle() with all programs back
 what was begun to its end and says what is wrong with that.
 """
 
+import json
+import os
+
 from tavola_test.callers import OWNERS, promise
 from tavola_test.client import ApiError, entity, key
-from tavola_test.driver import SERVER, WORKER
+from tavola_test.driver import SERVER, WORKER, files_of
 from tavola_test.poison import DEAD
 from tavola_test.stack import READY, wait_ready
 from tavola_test.waiting import wait_for
@@ -56,6 +59,36 @@ class ServersWork(Provocation):
 
 class WorkersWork(Provocation):
     role = WORKER
+
+
+class Archives(Provocation):
+    """Entities are written to files and deleted: each is in its table, or in one whole file."""
+
+    def prepare(self, caller):
+        self.table = f"archived{self.number}"
+        caller.create_table(name=self.table)
+
+    def provoke(self, caller):
+        row = self.new_name("archive")
+        caller.insert_or_replace_entity(table=self.table, entity=entity("p", row, N=self.number))
+        step = {"path": f"{self.table}/{row}", "entity": {"table": self.table, "key": key(("p", row))}, "delete_entity": True}
+        caller.submit_transaction(transaction_id=row, steps=[{"write_file": step}])
+
+    def settle(self, caller):
+        for row in self.made:
+            reply = unless({"TRANSACTION_NOT_FOUND"}, caller.wait_transaction, transaction_id=row, timeout=60)
+            if reply:
+                promise(reply.transaction.state == DONE, "an archive did not end", reply)
+                promise(not self.is_there(caller, row), "an archived entity was not deleted", row)
+                promise(len(self.lines(row)) == 1, "a file is not one whole line", row)
+
+    def is_there(self, caller, row):
+        return unless({"RESOURCE_NOT_FOUND"}, caller.get_entity, table=self.table, key=key(("p", row))) is not None
+
+    def lines(self, row):
+        account, = os.listdir(files_of(self.stack))
+        with open(os.path.join(files_of(self.stack), account, self.table, row), encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
 
 
 class ForgottenQueue(Provocation):
@@ -518,6 +551,8 @@ BY_PREFIX = {
     "cancel.": Cancels,
     "catalogue.": Tables,
     "discard.": Discards,
+    "effect.": Archives,
+    "file.": Archives,
     "feed.": Feeds,
     "dead_letter.": Failing,
     "publisher.": ServersWork,

@@ -268,6 +268,13 @@ START_TEST(each_step_needs_its_permissions)
 }
 END_TEST
 
+START_TEST(no_signature_is_for_steps_outside_the_tables)
+{
+    ck_assert_str_eq(check(a_signature("raudit"), a_step(STEP_WRITE_FILE, "c", "")), FAILURE);
+    ck_assert_str_eq(check(access_unlimited(STR_LITERAL("acme")), a_step(STEP_WRITE_FILE, "c", "")), "OK");
+}
+END_TEST
+
 START_TEST(steps_stay_inside_the_range)
 {
     struct access access = a_signature("raudt");
@@ -503,6 +510,7 @@ Suite *test_access_suite(void)
     tcase_add_test(tc, look_ups_need_an_index_of_the_table_and_no_range);
     tcase_add_test(tc, a_range_does_not_divide_lists);
     tcase_add_loop_test(tc, each_step_needs_its_permissions, 0, ARRAY_LEN(step_cases));
+    tcase_add_test(tc, no_signature_is_for_steps_outside_the_tables);
     tcase_add_test(tc, steps_stay_inside_the_range);
     tcase_add_test(tc, steps_need_a_table_older_than_the_signature);
     tcase_add_test(tc, a_signature_opens_nothing_else);

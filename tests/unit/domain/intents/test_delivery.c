@@ -40,6 +40,24 @@ START_TEST(other_failures_are_buried_at_the_limit)
 }
 END_TEST
 
+START_TEST(a_cause_outside_is_given_hours_and_a_final_one_nothing)
+{
+    const enum status status = STATUS_INTERNAL;
+
+    for (int32_t failures = 1; failures < DELIVERY_MAX_OUTSIDE; failures++) {
+        struct delivery got = delivery_settle_cause(status, DELIVERY_OF_OUTSIDE, failures, 1);
+
+        ck_assert_int_eq(got.verdict, DELIVERY_RETRY);
+        ck_assert_int_le(got.retry_after_ms, 25600);
+    }
+    ck_assert_int_eq(
+        delivery_settle_cause(status, DELIVERY_OF_OUTSIDE, DELIVERY_MAX_OUTSIDE, 1).verdict, DELIVERY_BURY);
+    ck_assert_int_eq(delivery_settle_cause(status, DELIVERY_FINAL, 1, 1).verdict, DELIVERY_BURY);
+    ck_assert_int_eq(delivery_settle_cause(status, DELIVERY_OF_WORK, 9, 1).verdict, DELIVERY_RETRY);
+    ck_assert_int_eq(delivery_settle_cause(status, DELIVERY_OF_WORK, 10, 1).verdict, DELIVERY_BURY);
+}
+END_TEST
+
 static const struct delay_case {
     int32_t failures;
     int64_t whole_ms;
@@ -91,6 +109,7 @@ Suite *test_delivery_suite(void)
     tcase_add_test(tc, success_is_acknowledged);
     tcase_add_loop_test(tc, outages_are_retried_for_ever, 0, ARRAY_LEN(outages));
     tcase_add_loop_test(tc, other_failures_are_buried_at_the_limit, 0, ARRAY_LEN(counted));
+    tcase_add_test(tc, a_cause_outside_is_given_hours_and_a_final_one_nothing);
     tcase_add_loop_test(
         tc, the_delay_doubles_and_is_jittered_between_half_and_whole, 0, ARRAY_LEN(delay_cases));
     tcase_add_test(tc, what_never_reports_is_given_up_in_the_end);

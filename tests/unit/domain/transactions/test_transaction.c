@@ -86,9 +86,9 @@ START_TEST(a_timeline_comes_back)
 {
     struct attempt attempts[] = {
         { 0, 1, STR_LITERAL("worker-1"), 10, 20, STR_LITERAL("W/\"5.1\""), STR_LITERAL("W/\"5.2\""),
-            STATUS_OK, STR_EMPTY, STR_EMPTY, STR_LITERAL("left\0open") },
+            STATUS_OK, STR_EMPTY, STR_EMPTY, STR_LITERAL("left\0open"), { 0 } },
         { 99, INT32_MAX, STR_EMPTY, INT64_MAX, 0, STR_EMPTY, STR_EMPTY, STATUS_INTERNAL,
-            STR_LITERAL("INTERNAL_ERROR"), STR_LITERAL("broken"), STR_EMPTY },
+            STR_LITERAL("INTERNAL_ERROR"), STR_LITERAL("broken"), STR_EMPTY, { 0 } },
     };
     struct attempt *back;
     struct str bytes = transaction_encode_timeline(attempts, 2, &arena);
@@ -114,9 +114,9 @@ START_TEST(stored_bytes_stay_as_they_are)
     struct step steps[] = { a_put(), a_move("a", "b", "s") };
     const struct attempt attempts[] = {
         { 1, 2, STR_LITERAL("w"), 10, 20, STR_LITERAL("e"), STR_LITERAL("f"), STATUS_OK, STR_EMPTY, STR_EMPTY,
-            STR_LITERAL("o") },
+            STR_LITERAL("o"), { 0 } },
         { 99, INT32_MAX, STR_EMPTY, INT64_MAX, -1, STR_EMPTY, STR_EMPTY, STATUS_INTERNAL, STR_LITERAL("R"),
-            STR_LITERAL("m"), STR_EMPTY },
+            STR_LITERAL("m"), STR_EMPTY, { 0 } },
     };
 
     steps[1].account = STR_LITERAL("x");
@@ -138,7 +138,7 @@ static const struct str damaged_steps[] = {
     STR_LITERAL("\x01\x0A\x04\x08\x01\x10\x01"),                         /* a table that is a number */
     STR_LITERAL("\x01\x0A\x04\x08\x01\x48\x03"),                         /* a condition of a later version */
     STR_LITERAL("\x01\x0A\x05\x08\x01\x90\x01\x00"),                     /* a digest of a key that is 0 */
-    STR_LITERAL("\x01\x0A\x05\x08\x01\x98\x01\x00"),                     /* a field of a later version */
+    STR_LITERAL("\x01\x0A\x05\x08\x01\xF8\x01\x00"),                     /* a field of a later version */
     STR_LITERAL("\x01\x12\x02\x08\x01"),                                 /* another message */
     STR_LITERAL("\x01\x08\x01"),                                         /* no message */
     STR_LITERAL("\x01\x0A\x0A\x08\x01\x90\x01\xFF\xFF\xFF\xFF\xFF\x01"), /* more than 32 bits */
@@ -157,7 +157,7 @@ static const struct str damaged_timelines[] = {
     STR_LITERAL("\x01\x0A\x06\x08\xFE\xFF\xFF\xFF\x1F"), /* a step beyond 32 bits */
     STR_LITERAL("\x01\x0A\x02\x40\x7F"),                 /* a status of a later version */
     STR_LITERAL("\x01\x0A\x02\x20"),                     /* cut off */
-    STR_LITERAL("\x01\x0A\x02\x60\x01"),                 /* a field of a later version */
+    STR_LITERAL("\x01\x0A\x03\xF8\x01\x01"),             /* a field of a later version */
 };
 
 START_TEST(damaged_timelines_are_refused)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effect.c - see the header.
+ */
+#include "domain/transactions/effect.h"
+
+#include <assert.h>
+#include <openssl/evp.h>
+
+#include "base/wire_form.h"
+#include "domain/limits.h"
+#include "domain/transactions/file_path.h"
+
+enum { VERSION = 1, DIGEST_BYTES = 32 };
+
+#define NOTE(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct effect_note, member, __VA_ARGS__)
+
+static const struct wire_form_field note_fields[] = {
+    NOTE(1, ZIGZAG32, step),
+    NOTE(2, TEXT, content, .optional = true),
+    NOTE(3, ZIGZAG64, entity.table_id, .optional = true),
+    NOTE(4, ZIGZAG64, entity.version, .optional = true),
+};
+static const struct wire_form note_form = WIRE_FORM(note_fields, struct effect_note);
+
+const char *effect_problem(const struct step *step)
+{
+    bool has_entity = transaction_step_has_entity(step);
+
+    if (!file_path_is_valid(step->path))
+        return "has no valid path: " FILE_PATH_ALLOWED;
+    if (step->content.len > LIMIT_EFFECT_BYTES)
+        return "has more than 1 MiB of data";
+    if (!has_entity && condition_is_set(&step->condition))
+        return "has a precondition, but no entity that it could be about";
+    if (!has_entity && step->deletes_entity)
+        return "has delete_entity, but no entity";
+    return NULL;
+}
+
+struct str effect_content(const struct effect *effect)
+{
+    return transaction_step_has_entity(&effect->step) ? effect->note.content : effect->step.content;
+}
+
+struct str effect_digest(struct str bytes, struct arena *arena)
+{
+    uint8_t *digest = arena_alloc(arena, DIGEST_BYTES);
+    bool done = EVP_Digest(bytes.data, bytes.len, digest, NULL, EVP_sha256(), NULL) == 1;
+
+    assert(done && "SHA-256 is always there");
+    (void)done;
+    return str_of_bytes(digest, DIGEST_BYTES);
+}
+
+struct effect effect_copy(const struct effect *effect, struct arena *arena)
+{
+    struct effect copy = { .account = arena_copy(arena, effect->account),
+        .transaction_id = arena_copy(arena, effect->transaction_id),
+        .step = { .kind = effect->step.kind,
+            .table = arena_copy(arena, effect->step.table),
+            .path = arena_copy(arena, effect->step.path),
+            .content = arena_copy(arena, effect->step.content),
+            .deletes_entity = effect->step.deletes_entity },
+        .note = effect->note };
+
+    copy.note.content = arena_copy(arena, effect->note.content);
+    return copy;
+}
+
+struct str effect_note_encode(const struct effect_note *note, struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    buf_append_byte(&out, VERSION);
+    wire_form_write(&out, &note_form, note);
+    return buf_str(&out);
+}
+
+bool effect_note_decode(struct str bytes, struct arena *arena, struct effect_note *out)
+{
+    return bytes.len > 0 && bytes.data[0] == VERSION &&
+           wire_form_read(str_from(bytes, 1), &note_form, arena, out);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps with an effect outside the database: noted, performed, settled. */
+#include <check.h>
+#include <string.h>
+
+#include "domain/entities/entity.h"
+#include "domain/transactions/effect.h"
+#include "store/transactions/transaction_calls.h"
+#include "store/transactions/transaction_work.h"
+#include "tests/support/calls.h"
+#include "tests/support/transaction_calls.h"
+#include "tests/support/worker_world.h"
+
+static struct world world;
+static struct effects effects;
+
+/* What was performed: the contents, one behind the other with a "|" behind each. */
+static char performed[512];
+static int times;
+static int failures_left;       /* performing fails after its effect */
+static void (*meanwhile)(void); /* called while the effect is performed; NULL: nothing */
+
+static void write_entity(void *context, const struct entity *entity, struct buf *out)
+{
+    struct str row = entity->key.row;
+
+    (void)context;
+    buf_append(out, row);
+    buf_append_byte(out, ':');
+    buf_append_byte(out, (uint8_t)('0' + entity->etag.version % 10));
+}
+
+static enum status perform(void *context, const struct effect *effect, struct arena *arena,
+    struct receipt *receipt, struct error *err)
+{
+    struct str content = effect_content(effect);
+
+    (void)context;
+    times++;
+    strncat(performed, content.data, content.len);
+    strcat(performed, "|");
+    if (meanwhile) {
+        void (*once)(void) = meanwhile;
+
+        meanwhile = NULL;
+        once();
+    }
+    if (failures_left-- > 0)
+        return error_set(err, STATUS_INTERNAL, "the effect fails");
+    *receipt = (struct receipt){ (int64_t)content.len, effect_digest(content, arena) };
+    return STATUS_OK;
+}
+
+static void setup(void)
+{
+    world_open(&world);
+    performed[0] = '\0';
+    times = failures_left = 0;
+    meanwhile = NULL;
+    effects = (struct effects){ NULL, write_entity, perform };
+    transaction_work_use(world.worker, &effects);
+}
+
+static void teardown(void)
+{
+    world_close(&world);
+}
+
+/* ---- words ---- */
+
+static struct step a_file(const char *row, bool deletes)
+{
+    return (struct step){ .kind = STEP_WRITE_FILE,
+        .path = STR_LITERAL("a"),
+        .table = STR_LITERAL("People"),
+        .key = call_key("p", row),
+        .deletes_entity = deletes };
+}
+
+static void submit(struct step *steps, size_t count)
+{
+    call_succeeded(transaction_submitted(&world.writer, &world.arena, NULL, "t1", steps, count));
+}
+
+static bool is_there(const char *row)
+{
+    return test_number(world.sql, "select count(*) from entities where row_key = '%s' and not dead", row) ==
+           1;
+}
+
+static long long state_now(void)
+{
+    return test_number(world.sql, "select state from transactions");
+}
+
+static long long is_noted(void)
+{
+    return test_number(world.sql, "select count(*) from transactions where effect is not null");
+}
+
+static void fail_a_step(void)
+{
+    struct intent intent = { .kind = INTENT_TRANSACTION, .key = { STR_LITERAL("acme"), STR_LITERAL("t1") } };
+    struct error err = { 0 };
+    bool finished;
+
+    intent.bucket = transaction_calls_bucket(intent.key.row);
+    ck_assert_int_ne(transaction_work_step(world.worker, &intent, &finished, &err), STATUS_OK);
+}
+
+/* ---- the three parts ---- */
+
+static void look_at_the_note(void)
+{
+    ck_assert_int_eq(is_noted(), 1);
+    ck_assert_int_eq(state_now(), TRANSACTION_RUNNING);
+    ck_assert(is_there("a"));
+}
+
+START_TEST(an_effect_is_noted_before_it_is_performed) /* guard G15 */
+{
+    struct step steps[] = { a_file("a", true) };
+    struct transaction seen;
+
+    world_put(&world, "a", "Rome", NULL);
+    submit(steps, 1);
+    meanwhile = look_at_the_note;
+    ck_assert(transaction_step(world.worker, "t1"));
+
+    ck_assert_str_eq(performed, "a:1|");
+    ck_assert(!is_there("a"));
+    ck_assert_int_eq(is_noted(), 0);
+    seen = transaction_seen(&world, "t1");
+    ck_assert_int_eq(seen.state, TRANSACTION_DONE);
+    ck_assert_int_eq(seen.timeline[0].receipt.size, 3);
+    ck_assert_uint_eq(seen.timeline[0].receipt.digest.len, 32);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from intents where kind = 2"), 0);
+}
+END_TEST
+
+START_TEST(a_repeat_performs_what_was_noted) /* guard G15 */
+{
+    struct step steps[] = { a_file("a", false) };
+
+    world_put(&world, "a", "Rome", NULL);
+    submit(steps, 1);
+    failures_left = 1;
+    fail_a_step();
+    world_put(&world, "a", "Oslo", NULL);
+    ck_assert(transaction_step(world.worker, "t1"));
+
+    ck_assert_str_eq(performed, "a:1|a:1|");
+    ck_assert_int_eq(state_now(), TRANSACTION_DONE);
+}
+END_TEST
+
+static void let_another_worker_do_it(void)
+{
+    struct worker *other = world_worker(&world, "worker-2");
+
+    transaction_work_use(other, &effects);
+    ck_assert(!transaction_step(other, "t1"));
+    worker_close(other);
+}
+
+START_TEST(a_late_worker_settles_nothing) /* guard G17 */
+{
+    struct step steps[] = { a_file("a", false), step_put(&world.arena, "People", "b", "1"),
+        step_put(&world.arena, "People", "c", "1") };
+    struct transaction seen;
+
+    world_put(&world, "a", "Rome", NULL);
+    submit(steps, ARRAY_LEN(steps));
+    meanwhile = let_another_worker_do_it;
+    ck_assert(!transaction_step(world.worker, "t1"));
+
+    seen = transaction_seen(&world, "t1");
+    ck_assert_int_eq(times, 2);
+    ck_assert_int_eq(seen.steps_done, 1);
+    ck_assert_uint_eq(seen.attempt_count, 1);
+    ck_assert(!is_there("b"));
+}
+END_TEST
+
+static void change_the_entity(void)
+{
+    world_put(&world, "a", "Oslo", NULL);
+}
+
+START_TEST(an_entity_that_has_changed_is_not_deleted) /* guard G50 */
+{
+    struct step steps[] = { a_file("a", true) };
+    struct transaction seen;
+
+    world_put(&world, "a", "Rome", NULL);
+    submit(steps, 1);
+    meanwhile = change_the_entity;
+    ck_assert(transaction_step(world.worker, "t1"));
+
+    ck_assert(is_there("a"));
+    seen = transaction_seen(&world, "t1");
+    ck_assert_int_eq(seen.state, TRANSACTION_FAILED);
+    transaction_attempted(&seen, 0, STATUS_STALE, "UPDATE_CONDITION_NOT_SATISFIED");
+    ck_assert_int_eq(is_noted(), 0);
+}
+END_TEST
+
+START_TEST(an_entity_that_is_absent_ends_the_transaction)
+{
+    struct step steps[] = { a_file("none", true) };
+    struct transaction seen;
+
+    submit(steps, 1);
+    ck_assert(transaction_step(world.worker, "t1"));
+
+    ck_assert_int_eq(times, 0);
+    seen = transaction_seen(&world, "t1");
+    ck_assert_int_eq(seen.state, TRANSACTION_FAILED);
+    transaction_attempted(&seen, 0, STATUS_NOT_FOUND, "RESOURCE_NOT_FOUND");
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from entities"), 0);
+}
+END_TEST
+
+START_TEST(a_precondition_is_of_the_entity)
+{
+    struct step steps[] = { a_file("a", false) };
+
+    world_put(&world, "a", "Rome", NULL);
+    steps[0].condition = (struct condition){ .text = STR_LITERAL("City eq 'Oslo'") };
+    submit(steps, 1);
+    ck_assert(transaction_step(world.worker, "t1"));
+
+    ck_assert_int_eq(times, 0);
+    ck_assert_int_eq(state_now(), TRANSACTION_FAILED);
+    ck_assert(is_there("a"));
+}
+END_TEST
+
+static void try_to_cancel(void)
+{
+    struct operation *cancel = call_make(&world.arena, OPERATION_TRANSACTION_CANCEL, "");
+
+    cancel->in.transaction.transaction.id = STR_LITERAL("t1");
+    transaction_calls_cancel(&world.writer, cancel);
+    arena_cleanup(&world.writer.arena);
+    call_failed(cancel, "TRANSACTION_STARTED");
+}
+
+START_TEST(what_has_begun_cannot_be_cancelled) /* guard G15 */
+{
+    struct step steps[] = {
+        { .kind = STEP_WRITE_FILE, .path = STR_LITERAL("a"), .content = STR_LITERAL("data") }
+    };
+
+    submit(steps, 1);
+    meanwhile = try_to_cancel;
+    ck_assert(transaction_step(world.worker, "t1"));
+    ck_assert_str_eq(performed, "data|");
+    ck_assert_int_eq(state_now(), TRANSACTION_DONE);
+}
+END_TEST
+
+START_TEST(a_worker_without_effects_does_not_begin)
+{
+    struct step steps[] = {
+        { .kind = STEP_WRITE_FILE, .path = STR_LITERAL("a"), .content = STR_LITERAL("data") }
+    };
+
+    submit(steps, 1);
+    transaction_work_use(world.worker, NULL);
+    fail_a_step();
+    ck_assert_int_eq(state_now(), TRANSACTION_PENDING);
+}
+END_TEST
+
+Suite *test_effects_suite(void)
+{
+    Suite *suite = suite_create("effects");
+    TCase *tc = tcase_create("effects");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, an_effect_is_noted_before_it_is_performed);
+    tcase_add_test(tc, a_repeat_performs_what_was_noted);
+    tcase_add_test(tc, a_late_worker_settles_nothing);
+    tcase_add_test(tc, an_entity_that_has_changed_is_not_deleted);
+    tcase_add_test(tc, an_entity_that_is_absent_ends_the_transaction);
+    tcase_add_test(tc, a_precondition_is_of_the_entity);
+    tcase_add_test(tc, what_has_begun_cannot_be_cancelled);
+    tcase_add_test(tc, a_worker_without_effects_does_not_begin);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

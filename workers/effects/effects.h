@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effects.h - performs the effects of steps outside the database for one consumer.
+ *
+ * An effect may take long if the other side is slow. So at most half of a worker's consumers, and at least one,
+ * perform effects at a time; another transaction with an effect is released and comes again.
+ */
+#ifndef WORKERS_EFFECTS_EFFECTS_H
+#define WORKERS_EFFECTS_EFFECTS_H
+
+#include "store/transactions/transaction_work.h"
+
+struct worker_ctx;
+
+/* The effects of this consumer, for transaction_work_use. */
+struct effects effects_of(struct worker_ctx *ctx);
+
+#endif

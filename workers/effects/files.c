@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.c - see the header. A new file has no name until its content is on disk, and then gets its name by link(),
+ * which fails if the name is taken. So a worker that stops leaves no part of a file, and one that wakes up late can
+ * neither replace a file nor show a torn one.
+ */
+#include "workers/effects/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/failpoint.h"
+#include "base/random.h"
+#include "domain/reason.h"
+#include "domain/transactions/file_path.h"
+
+enum {
+    FOLDER_MODE = 0750,
+    FILE_MODE = 0640,
+    MAX_FOLDERS = FILE_PATH_PARTS + 1, /* the root, the account's, those of the path */
+    COMPARED_BYTES = 16384,
+    NAME_BYTES = FILE_PATH_PART_BYTES + 1,
+};
+
+/* The folders from the root to that of the file, all open, and the file's name. */
+struct location {
+    int folders[MAX_FOLDERS];
+    size_t count;
+    char name[NAME_BYTES];
+};
+
+/* ---- errors ---- */
+
+static enum status file_failure(const char *what, int number, enum delivery_cause *cause, struct error *err)
+{
+    bool is_blocked = number == ELOOP || number == ENOTDIR || number == EISDIR || number == ENAMETOOLONG;
+    bool is_full = number == ENOSPC || number == EDQUOT || number == EFBIG;
+
+    *cause = is_blocked ? DELIVERY_FINAL : DELIVERY_OF_OUTSIDE;
+    return reason_set(err,
+        is_blocked ? REASON_FILE_PATH_BLOCKED
+        : is_full  ? REASON_FILE_STORAGE_FULL
+                   : REASON_FILE_STORAGE_FAILED,
+        "cannot %s: %s", what, strerror(number));
+}
+
+/* ---- folders ---- */
+
+static void close_location(struct location *location)
+{
+    while (location->count > 0)
+        close(location->folders[--location->count]);
+}
+
+/* Open a folder in the last one that is open, and make it if it is missing. Returns 0 or an errno. */
+static int enter_folder(struct location *location, struct str part)
+{
+    int above = location->folders[location->count - 1], fd;
+    char name[NAME_BYTES];
+
+    if (part.len == 0 || part.len >= sizeof(name) || part.data[0] == '.' || memchr(part.data, '/', part.len))
+        return ENOTDIR;
+    snprintf(name, sizeof(name), "%.*s", STR_ARG(part));
+    fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        if (mkdirat(above, name, FOLDER_MODE) != 0 && errno != EEXIST)
+            return errno;
+        fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    }
+    if (fd < 0)
+        return errno;
+    location->folders[location->count++] = fd;
+    return 0;
+}
+
+/* Guard G51: each part is opened in the folder before it, and none is followed if it is a link. */
+static int open_location(const struct files_address *at, struct location *location)
+{
+    struct str rest = at->path, part = str_take(&rest, '/');
+    int failure;
+
+    location->count = 0;
+    location->folders[0] = open(at->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (location->folders[0] < 0)
+        return errno;
+    location->count = 1;
+    failure = enter_folder(location, at->account);
+    for (; failure == 0 && rest.len > 0 && location->count < MAX_FOLDERS; part = str_take(&rest, '/'))
+        failure = enter_folder(location, part);
+    snprintf(location->name, sizeof(location->name), "%.*s", STR_ARG(part));
+    return failure;
+}
+
+/*
+ * Make the names durable. All folders of the path, since a worker that died may have made them just
+ * before.
+ */
+static int flush_folders(const struct location *location)
+{
+    for (size_t i = location->count; i > 0; i--)
+        if (fsync(location->folders[i - 1]) != 0)
+            return errno;
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int write_all(int fd, struct str content)
+{
+    while (content.len > 0) {
+        ssize_t written = write(fd, content.data, content.len);
+
+        if (written < 0 && errno != EINTR)
+            return errno;
+        if (written > 0)
+            content = str_from(content, (size_t)written);
+    }
+    return 0;
+}
+
+/* A file without a name; where the file system has none, a hidden file with a random name. */
+static int open_unnamed(int folder, char name[static NAME_BYTES])
+{
+    int fd = openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+
+    name[0] = '\0';
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return fd;
+    snprintf(name, NAME_BYTES, ".tavola-%016llx", (unsigned long long)random_bits());
+    return openat(folder, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+}
+
+/* Guard G16: link() never replaces what has the name. */
+static int give_name(int fd, int folder, const char *hidden, const char *name)
+{
+    char self[64];
+
+    if (hidden[0])
+        return linkat(folder, hidden, folder, name, 0) == 0 ? 0 : errno;
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, self, folder, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+/* Returns 0 or an errno; EEXIST: the name is taken. */
+static int make_file(const struct location *location, struct str content)
+{
+    int folder = location->folders[location->count - 1], fd, failure;
+    char hidden[NAME_BYTES];
+
+    FAILPOINT("file.before_write");
+    fd = open_unnamed(folder, hidden);
+    if (fd < 0)
+        return errno;
+    failure = write_all(fd, content);
+    if (failure == 0 && fsync(fd) != 0)
+        failure = errno;
+    FAILPOINT("file.before_name");
+    if (failure == 0)
+        failure = give_name(fd, folder, hidden, location->name);
+    FAILPOINT("file.after_name");
+    if (hidden[0])
+        (void)unlinkat(folder, hidden, 0);
+    close(fd);
+    return failure;
+}
+
+/* Whether the file has this content; 0, EEXIST if it has another, or an errno. */
+static int compare_file(int fd, struct str content)
+{
+    char bytes[COMPARED_BYTES];
+    struct stat stat;
+
+    if (fstat(fd, &stat) != 0)
+        return errno;
+    if (!S_ISREG(stat.st_mode) || (uint64_t)stat.st_size != content.len)
+        return EEXIST;
+    while (content.len > 0) {
+        ssize_t got = read(fd, bytes, content.len < sizeof(bytes) ? content.len : sizeof(bytes));
+
+        if (got < 0 && errno != EINTR)
+            return errno;
+        if (got == 0 || (got > 0 && memcmp(bytes, content.data, (size_t)got) != 0))
+            return EEXIST;
+        if (got > 0)
+            content = str_from(content, (size_t)got);
+    }
+    return fsync(fd) == 0 ? 0 : errno;
+}
+
+/* O_NONBLOCK: a pipe with this name must not hold the worker up. */
+static int compare_named(const struct location *location, struct str content)
+{
+    int fd = openat(location->folders[location->count - 1], location->name,
+        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int failure;
+
+    if (fd < 0)
+        return errno;
+    failure = compare_file(fd, content);
+    close(fd);
+    return failure;
+}
+
+static enum status write_at(
+    const struct location *location, struct str content, enum delivery_cause *cause, struct error *err)
+{
+    int failure = compare_named(location, content);
+
+    if (failure == ENOENT) {
+        failure = make_file(location, content);
+        if (failure == EEXIST) /* another worker was faster */
+            failure = compare_named(location, content);
+    }
+    if (failure == EEXIST) {
+        *cause = DELIVERY_FINAL;
+        return reason_set(err, REASON_FILE_EXISTS, "there is a file of this name with other content");
+    }
+    if (failure == 0)
+        failure = flush_folders(location);
+    return failure == 0 ? STATUS_OK : file_failure("write the file", failure, cause, err);
+}
+
+enum status files_write(
+    const struct files_address *at, struct str content, enum delivery_cause *cause, struct error *err)
+{
+    struct location location;
+    int failure = open_location(at, &location);
+    enum status status;
+
+    *cause = DELIVERY_OF_OUTSIDE;
+    if (failure == 0)
+        status = write_at(&location, content, cause, err);
+    else
+        status = file_failure("open the file's folder", failure, cause, err);
+    close_location(&location);
+    return status;
+}
