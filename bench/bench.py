@@ -20,6 +20,7 @@ import features
 import latency
 import lookups
 import memory
+import patterns
 import peers
 import profiling
 import scale
@@ -119,8 +120,17 @@ def bench_builds(run, stack, options):
     run.measure(built.measurements(), options.rounds)
 
 
+def bench_patterns(run, stack, options):
+    run.rows = patterns.ROWS
+    product = Product(stack, Loads(stack, options.seconds))
+    product.prepare()
+    made = patterns.Patterns(product)
+    made.prepare()
+    run.measure(made.measurements(), options.rounds)
+
+
 COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale, "backlog": bench_backlog,
-            "builds": bench_builds}
+            "builds": bench_builds, "patterns": bench_patterns}
 
 
 def arguments():

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A compound key: docs/patterns/compound-key.md. TARGET may be given."""
 
-from scene import entities_of, new_tables
+from scene import entities_of, new_tables, tavola
 from tavola.keys import compound, padded, starts_with
 
 with new_tables("reviews") as (_, reviews):
@@ -13,6 +13,11 @@ with new_tables("reviews") as (_, reviews):
 
     print("the filter as the guide prints it")
     entities_of(reviews.query("PartitionKey eq 'sales' and RowKey ge 'empid_000123' and RowKey lt '000123_2012'"))
+
+    try:
+        reviews.query("PartitionKey eq 'sales'", select=["RowKey", "Manager Rating"]).first()
+    except tavola.Error as error:
+        print("   its select:", error.reason)
 
     print("a property for the number: every review of the partition is read")
     entities_of(reviews.query("PartitionKey eq 'sales' and Employee eq 123"))

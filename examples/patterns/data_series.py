@@ -4,7 +4,7 @@
 
 import datetime
 
-from scene import entities_of, new_tables
+from scene import entities_of, new_tables, tavola
 from tavola.keys import day_of, hour_of
 
 DAY = datetime.datetime(2026, 1, 31, tzinfo=datetime.timezone.utc)
@@ -29,7 +29,19 @@ with new_tables("rows", "days") as (_, rows, days):
     days.replace(second, if_match="*")
     print("  ", dict(days.get("chat7", day_of(DAY))))
 
-    print("the same, merged")
+    print("merged, with a count that two writers have read and increased")
+    days.replace(of_day(H07=0), if_match="*")
+    first, second = days.get("chat7", day_of(DAY)), days.get("chat7", day_of(DAY))
+    for seen in (first, second):
+        days.merge(of_day(H07=seen["H07"] + 1), if_match="*")
+    print("   two messages, H07:", days.get("chat7", day_of(DAY))["H07"])
+    try:
+        days.merge(of_day(H07=second["H07"] + 1), if_match=second.etag)
+    except tavola.Aborted as error:
+        print("   with the ETag that was read:", error.reason)
+
+    print("an hour is one property, merged by its only writer")
+    days.replace(of_day(), if_match="*")
     for hour in HOURS:
         days.upsert(of_day(**{hour_of(hour): hour.hour}), merge=True)
     found = entities_of(days.query("PartitionKey eq 'chat7'"))[0]

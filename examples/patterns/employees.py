@@ -64,3 +64,49 @@ def show_build(declaration):
     """Create an index and wait until it is ready."""
     build = show("IndexService/CreateIndex", {"index": declaration}).status.build
     call("OperationService/WaitOperation", {"operation_id": build.operation_id})
+
+
+# ---- the same by hand, as programs do it on a service without indexes: quiet calls ----
+
+
+@contextlib.contextmanager
+def table_by_hand(name):
+    """An empty table for index entities that the script keeps itself."""
+    call("TableService/CreateTable", {"name": name})
+    try:
+        yield name
+    finally:
+        call("TableService/DeleteTable", {"name": name})
+
+
+def put(table, partition, row, if_match=None, **properties):
+    """Insert or replace an entity; with if_match replace it. Returns None, or the reason of the refusal."""
+    fields = {"table": table, "entity": person(partition, row, **properties)}
+    try:
+        if if_match:
+            call("EntityService/ReplaceEntity", fields | {"precondition": {"if_match": if_match}})
+        else:
+            call("EntityService/InsertOrReplaceEntity", fields)
+    except grpc.RpcError as error:
+        return reason_of(error)[0]
+    return None
+
+
+def put_together(table, *entities):
+    """Insert or replace entities of one partition in one batch. Returns None, or the reason of the refusal."""
+    try:
+        call("EntityService/ExecuteBatch", {"table": table, "operations": [{"insert_or_replace": one} for one in entities]})
+    except grpc.RpcError as error:
+        return reason_of(error)[0]
+    return None
+
+
+def read(table, partition, row):
+    """(the text of each property by name, the ETag) of an entity; of one that is not there ({}, None)."""
+    try:
+        entity = call("EntityService/GetEntity", {"table": table, "key": {"partition_key": partition, "row_key": row}}).entity
+    except grpc.RpcError as error:
+        if error.code() != grpc.StatusCode.NOT_FOUND:
+            raise
+        return {}, None
+    return {name: value.string_value for name, value in entity.properties.items()}, entity.etag

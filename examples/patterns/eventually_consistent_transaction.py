@@ -11,10 +11,11 @@ def employed(since):
     return {"PartitionKey": "sales", "RowKey": "000007", "Name": "Jones", "Since": since}
 
 
-def by_hand(current, archive, message):
-    """The guide's worker: two steps, each of which may be repeated. It runs when a message comes, and a message may come twice."""
-    archive.upsert(message)
-    if current.find(*KEY):
+def work_off(current, archive):
+    """The guide's worker: read, insert or replace in the archive, delete if it exists. A message may come twice."""
+    found = current.find(*KEY)
+    if found:
+        archive.upsert(found)
         current.delete(*KEY)
 
 
@@ -25,13 +26,12 @@ def say(what, current, archive):
 
 with new_tables("current", "archive") as (client, current, archive):
     print("two steps by hand")
-    message = employed("2019")
-    current.insert(message)
-    by_hand(current, archive, message)
+    current.insert(employed("2019"))
+    work_off(current, archive)
     say("moved", current, archive)
     current.insert(employed("2026"))
     say("employed again", current, archive)
-    by_hand(current, archive, message)
+    work_off(current, archive)
     say("the message comes a second time", current, archive)
 
     print("SubmitTransaction")

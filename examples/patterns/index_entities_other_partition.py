@@ -3,7 +3,24 @@
 """Index entities in partitions of their own: docs/patterns/index-entities-other-partition.md. TARGET may be given, as for
 first_steps.py."""
 
-from employees import employees, show, show_build, show_entities, show_members
+from employees import employees, put, read, show, show_build, show_entities, show_members, table_by_hand
+
+
+def add_by_hand(table, name, number):
+    """The guide's worker: it reads the list of the name and adds what the message says."""
+    numbers, _ = read(table, name, "")
+    put(table, name, "", Numbers=",".join(filter(None, [numbers.get("Numbers"), number])))
+
+
+with table_by_hand("byHand") as table:
+    print("by hand: a message for each employee, and a worker that adds the number to the list")
+    for message in ("000002", "000007", "000007"):  # a queue delivers at least once
+        add_by_hand(table, "Jones", message)
+    print("   after a message that came twice:", read(table, "Jones", "")[0]["Numbers"])
+    seen, _ = read(table, "Jones", "")  # two workers read the list
+    for message in ("000012", "000017"):
+        put(table, "Jones", "", Numbers=seen["Numbers"] + "," + message)
+    print("   after two workers at once:", read(table, "Jones", "")[0]["Numbers"])
 
 with employees("employees"):
     # Without an index: the whole table is read.

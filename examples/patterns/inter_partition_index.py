@@ -2,7 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """An inter-partition secondary index: docs/patterns/inter-partition-index.md. TARGET may be given, as for first_steps.py."""
 
-from employees import employee, employees, show, show_build, show_entities
+from employees import employee, employees, person, put, read, show, show_build, show_entities, table_by_hand
+
+
+def work_off(table, message):
+    """The guide's worker: the message has the employee, and the worker writes the copy under the email."""
+    put(table, "email_sales", message["Email"], **message)
+
+
+with table_by_hand("byHand") as table:
+    print("by hand: a message for each write, and a worker that writes the copy")
+    messages = [{"Number": "000007", "Email": "jones@sales.example", "Phone": phone} for phone in ("10", "11")]
+    for message in messages:
+        put(table, "empid_sales", "000007", **message)
+    for message in reversed(messages):  # two workers, of which the one with the first message is slower
+        work_off(table, message)
+    print("   the employee's phone:", read(table, "empid_sales", "000007")[0]["Phone"])
+    print("   in the copy, with no message left:", read(table, "email_sales", "jones@sales.example")[0]["Phone"])
 
 with employees("employees"):
     # Without an index: the department is not known, so the whole table is read.

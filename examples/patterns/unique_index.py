@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A unique index: docs/patterns/unique-index.md. TARGET may be given, as for first_steps.py."""
 
-from employees import employee, employees, show, show_build, show_entities
+from employees import call, employee, employees, put, show, show_build, show_entities
 
 
 def with_email(number, email):
@@ -11,7 +11,22 @@ def with_email(number, email):
     return entity
 
 
+def owners(email):
+    found = call("EntityService/QueryEntities", {"query": {"table": "employees", "filter": f"Email eq '{email}'"}})
+    return [f"{one.partition_key}/{one.row_key}" for one in found.entities]
+
+
 with employees("employees"):
+    print("by hand: each caller looks whether the email is free, and writes")
+    free = [not owners("new@example"), not owners("new@example")]  # two callers look, then both write
+    for department, is_free in zip(("sales", "research"), free):
+        if is_free:
+            put("employees", department, "009999", LastName="Yilmaz", Email="new@example")
+    print("   owners of one email:", *owners("new@example"))
+    for department in ("sales", "research"):
+        key = {"partition_key": department, "row_key": "009999"}
+        call("EntityService/DeleteEntity", {"table": "employees", "key": key, "precondition": {"if_match": "*"}})
+
     show_build({
         "name": "emails",
         "table": "employees",

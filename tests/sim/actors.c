@@ -209,6 +209,7 @@ void actors_run(uint64_t seed)
 {
     int switches = 0;
     int64_t end_us;
+    char open[128];
 
     begin_all(seed);
     end_us = now_us + FAULTY_US;
@@ -219,8 +220,10 @@ void actors_run(uint64_t seed)
         }
         if (!faults && database_rests())
             break;
-        if (switches++ == MAX_SWITCHES)
-            sim_fail("intents stay open after the faults have ended");
+        if (switches++ == MAX_SWITCHES) {
+            database_name_open(open, sizeof(open));
+            sim_fail("%s", open);
+        }
         maybe_inject_fault();
         current = choose_actor();
         if (actors[current].is_restarted)

@@ -33,7 +33,7 @@ static struct index *indexes[] = { &by_city };
 struct table sim_table = { .table_id = TABLE_ID, .indexes = indexes, .index_count = 1 };
 
 static const char *const partitions[KEYS] = { "p0", "p1", "p2" };
-static const char *const cities[VALUES] = { "", "Aalen", "Bonn", "Celle" };
+const char *const sim_cities[VALUES] = { "", "Aalen", "Bonn", "Celle" };
 static const char *const names[MAX_TRANSACTIONS] = { "t0", "t1", "t2", "t3", "t4", "t5" };
 
 /* ---- life ---- */
@@ -187,7 +187,7 @@ struct row_state db_row_state(int key, int value, int64_t version)
 
     (void)key;
     if (value > 0 && lists[value].bytes.len == 0) {
-        struct value text = { .type = PROPERTY_STRING, .bytes = str_of(cities[value]) };
+        struct value text = { .type = PROPERTY_STRING, .bytes = str_of(sim_cities[value]) };
         struct property_builder builder = { 0 };
         struct buf out;
 
@@ -304,6 +304,23 @@ static size_t take_shares(const struct intent_scan *what, struct scan_reach *rea
     return answer.count;
 }
 
+static void trace_scan(int range, struct intent_id from, const struct sim_intent *const *found, size_t all)
+{
+    unsigned first = (unsigned)from.low;
+
+    if (all > 0)
+        sim_step(about_range(range), "scans from id %u on, and finds up to id %u", first,
+            (unsigned)found[all - 1]->intent.id.low);
+    for (int i = 0; all == 0 && i < db.intent_count; i++) {
+        const struct intent *intent = &db.intents[i].intent;
+
+        if (db.intents[i].open && intent->bucket / (1024 / LEASE_RANGES) == range &&
+            intent_id_compare(intent->id, from) < 0)
+            sim_step(about_range(range), "scans from id %u on, and finds nothing: id %u lies before it",
+                first, (unsigned)intent->id.low);
+    }
+}
+
 enum status lease_work_scan(struct worker *store, const struct intent_scan *what, struct scan_reach *reach,
     struct arena *arena, struct intents_found *out, struct error *err)
 {
@@ -318,6 +335,7 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     *out = (struct intents_found){ .intents = ARENA_ARRAY(arena, struct intent, MAX_INTENTS) };
     out->count = take_shares(what, reach, found, all, out->intents);
     out->low_id = intent_id_first_at((all > 0 ? found[0]->created_us : db_clock_us()) - 60000000);
+    trace_scan(what->range, without ? cursor[what->range] : what->from_id, found, all);
     if (without && all > 0) {
         cursor[what->range] = found[all - 1]->intent.id;
         cursor[what->range].low++; /* the next id */

@@ -102,6 +102,7 @@ struct database {
 };
 
 extern struct database db;
+extern const char *const sim_cities[];
 extern struct table sim_table; /* with one index over City */
 
 int64_t db_clock_us(void);
@@ -135,5 +136,16 @@ bool db_is_open(int kind, int what);
 
 /* After every commit. */
 void check_invariants(void);
+
+/* ---- what a step of the trace is about, and how that stands (check.c); the texts are static ---- */
+
+const char *city_of(int value);
+const char *about_key(int key);
+const char *about_write(int key); /* the key, and the range of its intents */
+const char *about_range(int range);
+const char *about_transaction(int number, const struct sim_step *step);
+
+void trace_key(int key);
+void trace_transaction(int number);
 
 #endif

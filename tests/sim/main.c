@@ -11,10 +11,10 @@
 #include "tests/sim/sim.h"
 
 static struct {
-    uint64_t first, count;
+    uint64_t first, count, failures;
     const char *without;
     bool trace;
-} options = { .first = 1, .count = 1000000 };
+} options = { .first = 1, .count = 1000000, .failures = 1 };
 
 static char failure[256];
 
@@ -53,14 +53,29 @@ void sim_trace(const char *format, ...)
     putchar('\n');
 }
 
+void sim_step(const char *about, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+
+    if (!options.trace)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    sim_trace("step of actor %d about %s: %s", sim_actor(), about, text);
+}
+
 static int usage(FILE *out, int code)
 {
     fputs(
-        "usage: sim [--schedules N] [--seed FIRST] [--without GUARD] [--trace]\n"
+        "usage: sim [--schedules N] [--seed FIRST] [--without GUARD] [--failures N] [--trace]\n"
         "\n"
         "  Runs N schedules (1000000) of the worker program on simulated time, from the seeds FIRST (1) on.\n"
-        "  Exit code 1: one failed; its seed is printed. GUARD: one of G7 G8 G9 G10 G14 I8, left out to see "
-        "it fail.\n",
+        "  Exit code 1: one failed; its seed is printed, and the run ends with the Nth (1). GUARD: one of G7 "
+        "G8 "
+        "G9\n"
+        "  G10 G14 I8, left out to see it fail; with --diagram FILE.svg its shortest failure is drawn.\n",
         out);
     return code;
 }
@@ -68,6 +83,7 @@ static int usage(FILE *out, int code)
 static int run(void)
 {
     struct timespec start, end;
+    uint64_t failures = 0;
     double seconds;
 
     clock_gettime(CLOCK_MONOTONIC, &start);
@@ -79,8 +95,12 @@ static int run(void)
             continue;
         printf(
             "sim: seed %llu: %s\nsim: see it with --seed %llu --schedules 1 --trace\n", seed, failure, seed);
-        return 1;
+        failure[0] = '\0';
+        if (++failures == options.failures)
+            break;
     }
+    if (failures > 0)
+        return 1;
     clock_gettime(CLOCK_MONOTONIC, &end);
     seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
     printf("sim: %llu schedules from seed %llu, 0 failed, %.0f s, %.0f a second\n",
@@ -93,7 +113,8 @@ int main(int count, char **arguments)
 {
     static const struct option known[] = { { "schedules", required_argument, NULL, 'n' },
         { "seed", required_argument, NULL, 's' }, { "without", required_argument, NULL, 'w' },
-        { "trace", no_argument, NULL, 't' }, { "help", no_argument, NULL, 'h' }, { 0 } };
+        { "failures", required_argument, NULL, 'f' }, { "trace", no_argument, NULL, 't' },
+        { "help", no_argument, NULL, 'h' }, { 0 } };
     int option;
     bool is_number = true;
 
@@ -105,6 +126,9 @@ int main(int count, char **arguments)
             break;
         case 's':
             is_number &= digits_parse_unsigned(str_of(optarg), UINT64_MAX, &options.first);
+            break;
+        case 'f':
+            is_number &= digits_parse_unsigned(str_of(optarg), UINT64_MAX, &options.failures);
             break;
         case 'w':
             options.without = optarg;

@@ -29,11 +29,14 @@ static enum status write_entity(struct intent *out, struct error *err)
 
     TRY(db_begin("begin write", err));
     id = db_draw_id();
+    sim_step(about_write(key), "begins a write and draws id %u", (unsigned)id.low);
     TRY(db_lock(&db.rows[key].lock, "lock row", err));
     if (!db_may_commit("commit of a write", err))
         return STATUS_UNAVAILABLE;
     db_write(key, value);
     db_add_intent(id, INTENT_RECONCILE, key, out);
+    sim_step(about_write(key), "commits %s, with an intent of id %u", city_of(value), (unsigned)id.low);
+    trace_key(key);
     return db_committed(err);
 }
 
@@ -61,6 +64,7 @@ static enum status submit_transaction(struct intent *out, struct error *err)
     for (int i = 0; i < STEPS; i++)
         db.transactions[number].steps[i] = a_step();
     db_add_intent(id, INTENT_TRANSACTION, number, out);
+    trace_transaction(number);
     return db_committed(err);
 }
 

@@ -46,6 +46,12 @@ __attribute__((format(printf, 1, 2))) void sim_fail(const char *format, ...);
 bool sim_failed(void);
 __attribute__((format(printf, 1, 2))) void sim_trace(const char *format, ...);
 
+/*
+ * A step of the actor that runs, for the trace. about: the keys, transactions or ranges of intents that it concerns, as
+ * about_key() and its like name them; tests/sim/diagram.py draws the steps about one of them.
+ */
+__attribute__((format(printf, 2, 3))) void sim_step(const char *about, const char *format, ...);
+
 /* Whether this guard is left out, to show that the simulation detects it. */
 bool sim_without(const char *guard);
 
@@ -60,6 +66,7 @@ void database_begin(void); /* database.c: empty */
 void database_actor_died(int actor);
 void database_restart(void);
 bool database_rests(void); /* no intent is open */
+void database_name_open(char *out, size_t size);
 void database_check_end(void);
 
 void stream_begin(void); /* stream.c: empty */

@@ -25,6 +25,7 @@ static void read_intents(int key, struct reading *out)
     for (int i = 0; i < db.intent_count; i++)
         out->intents[i] =
             db.intents[i].open && db.intents[i].intent.kind == INTENT_RECONCILE && db.intents[i].what == key;
+    sim_step(about_key(key), "notes the open intents, to remove them");
 }
 
 static void read_source(int key, struct reading *out)
@@ -32,6 +33,8 @@ static void read_source(int key, struct reading *out)
     sim_point("read source");
     out->value = db.rows[key].value;
     out->version = db.rows[key].version;
+    sim_step(
+        about_key(key), "reads the entity: %s, version %lld", city_of(out->value), (long long)out->version);
 }
 
 static bool has_key(const struct sim_entry *entry, const struct entity_key *key)
@@ -100,6 +103,8 @@ static enum status commit_key(int key, const struct reading *read, struct arena 
         return STATUS_UNAVAILABLE;
     if (sim_without("G10")) {
         settle_key(key, &plan, read, arena);
+        sim_step(about_key(key), "commits the manifest and the end of the intents");
+        trace_key(key);
         sim_point("between two commits");
         if (!db.in_transaction[sim_actor()])
             return error_set(err, STATUS_UNAVAILABLE, "the connection was lost");
@@ -108,6 +113,9 @@ static enum status commit_key(int key, const struct reading *read, struct arena 
         write_entries(key, &plan, read->version);
         settle_key(key, &plan, read, arena);
     }
+    sim_step(about_key(key), "commits the entry of %s, version %lld", city_of(read->value),
+        (long long)read->version);
+    trace_key(key);
     return db_committed_unflushed(err);
 }
 
@@ -118,9 +126,11 @@ static enum status reconcile_key(int key, struct arena *arena, struct error *err
     if (!db_is_open(INTENT_RECONCILE, key))
         return STATUS_OK;
     TRY(db_begin("begin reconcile", err));
+    sim_step(about_key(key), "begins a reconcile");
     if (sim_without("G8"))
         read_source(key, &read);
     TRY(db_lock(&db.states[key].lock, "lock state", err));
+    sim_step(about_key(key), "locks the state row");
     if (!sim_without("G9"))
         read_intents(key, &read);
     if (!sim_without("G8"))
@@ -204,6 +214,22 @@ static enum status lock_rows(const struct sim_step *step, struct error *err)
     return STATUS_OK;
 }
 
+static void read_row(int number, const struct sim_step *step, int *value, int64_t *version)
+{
+    *value = db.rows[step->key].value;
+    *version = db.rows[step->key].version;
+    sim_step(about_transaction(number, step), "reads the entity: %s, version %lld", city_of(*value),
+        (long long)*version);
+}
+
+static void trace_step(int number, const struct sim_step *step)
+{
+    trace_transaction(number);
+    trace_key(step->key);
+    if (step->moves)
+        trace_key(step->to);
+}
+
 enum status transaction_work_step(
     struct worker *store, const struct intent *intent, bool *finished, struct error *err)
 {
@@ -226,20 +252,20 @@ enum status transaction_work_step(
         return db_committed(err);
     }
     step = &transaction->steps[transaction->steps_done];
-    if (sim_without("I8")) {
-        value = db.rows[step->key].value;
-        version = db.rows[step->key].version;
-    }
+    sim_step(about_transaction(number, step), "begins step %d", transaction->steps_done + 1);
+    if (sim_without("I8"))
+        read_row(number, step, &value, &version);
     TRY(lock_rows(step, err));
+    sim_step(about_transaction(number, step), "locks the entity");
     sim_point("read rows");
-    if (!sim_without("I8")) {
-        value = db.rows[step->key].value;
-        version = db.rows[step->key].version;
-    }
+    if (!sim_without("I8"))
+        read_row(number, step, &value, &version);
     if (!db_may_commit("commit of a step", err))
         return STATUS_UNAVAILABLE;
+    sim_step(about_transaction(number, step), "commits step %d", (int)(step - transaction->steps) + 1);
     apply_step(step, number, id, value, version);
     transaction->steps_done = (int)(step - transaction->steps) + 1;
+    trace_step(number, step);
     *finished = transaction->steps_done == STEPS;
     if (*finished)
         drop_intents(number);
