@@ -343,7 +343,8 @@ static const struct command commands[] = {
     {
         .words = "account delete",
         .arguments = "NAME",
-        .help = "delete an account that has no tables; its keys and their tokens are refused within a second",
+        .help = "delete an account that has no tables and no blobs; its keys and their tokens are refused "
+                "within a second",
         .run = run_delete,
     },
 };

@@ -8,6 +8,8 @@
 #ifndef DOMAIN_LIMITS_H
 #define DOMAIN_LIMITS_H
 
+#include <stdint.h>
+
 enum {
     LIMIT_TABLE_NAME_MIN = 3, /* characters */
     LIMIT_TABLE_NAME_MAX = 63,
@@ -74,6 +76,18 @@ enum {
     LIMIT_TOKENS = 100,          /* consistency tokens of one look-up */
     LIMIT_TOKEN_PROBES = 16384,  /* keys that all of them search for open intents */
     BUCKETS = 1024,
+    LIMIT_BLOB_NAME_BYTES = 1024,
+    LIMIT_BLOB_TYPE_BYTES = 255,            /* of a media type */
+    LIMIT_BLOB_CHUNK_BYTES = 256 * 1024,    /* stored: a content's chunks have this size */
+    LIMIT_BLOB_MESSAGE_BYTES = 1024 * 1024, /* of content in one message of a put */
+    LIMIT_BLOB_STREAM_BYTES = 768 * 1024,   /* of memory that a put or get is counted with from its start */
+    LIMIT_UPLOAD_ID_BYTES = 128,            /* printable ASCII */
+    LIMIT_UPLOAD_KEPT_S = 24 * 60 * 60,     /* since it was continued last; then it is abandoned */
+    LIMIT_PUT_KEPT_S = 15 * 60,             /* the same, of an upload without an id */
+    LIMIT_BLOB_READ_KEPT_S = 15,            /* a replaced content, since it was read last */
+    LIMIT_BLOB_READ_MAX_S = 60 * 60,        /* a replaced content, however often it is read */
 };
+
+#define LIMIT_BLOB_BYTES (INT64_C(64) * 1024 * 1024 * 1024)
 
 #endif

@@ -57,6 +57,13 @@ const struct method *const methods[] = {
     &watch_transaction_method,
     &cancel_transaction_method,
 
+    &put_blob_method,
+    &get_blob_method,
+    &stat_blob_method,
+    &delete_blob_method,
+    &list_blobs_method,
+    &get_upload_method,
+
     &get_operation_method,
     &list_operations_method,
     &wait_operation_method,

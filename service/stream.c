@@ -10,7 +10,8 @@
  *   UNKNOWN    from READING: the server does not know the caller's account, see recheck.h. `resume` returns to READING
  *              with the same request
  *
- *   FINISHED   from each state, after an error or at the end; from READING by half_closed. A cancellation finishes the
+ *   FINISHED   from each state, after an error or at the end; from READING by half_closed, unless the method has
+ *              end_requests: then half_closed leads to RUNNING. A cancellation finishes the
  *              call at once; but while RUNNING, `done` finishes the call, and while UNKNOWN, `resume` does
  *
  * Events come from queue threads, and `done` comes from a thread of the store, so each step holds the lock. While
@@ -61,7 +62,7 @@ enum status stream_admit(
 
 static bool reads_several_requests(const struct stream *stream)
 {
-    return stream->method->kind == RPC_BIDI;
+    return stream->method->kind == RPC_BIDI || stream->method->kind == RPC_CLIENT_STREAM;
 }
 
 static void count_call(struct stream *stream, int difference)
@@ -105,11 +106,12 @@ static void fail_call(struct stream *stream, const struct error *err)
  */
 static enum status hold_memory(struct stream *stream, struct error *err)
 {
+    int64_t min = stream->method->stream->min_bytes;
     size_t bytes = stream->message.len + rpc_call_arena(stream->call)->held_bytes +
                    stream->requests.held_bytes + stream->arena.held_bytes;
 
     return memory_shares_hold(&stream->ctx.service->memory, stream->ctx.account, &stream->memory,
-        MEMORY_OF_A_CALL + (int64_t)bytes, err);
+        MEMORY_OF_A_CALL + ((int64_t)bytes > min ? (int64_t)bytes : min), err);
 }
 
 /*
@@ -315,11 +317,17 @@ static void resume_call(struct recheck_call *waiting)
 static void on_half_closed(struct rpc_call *call)
 {
     struct stream *stream = rpc_call_state(call);
+    bool submit = false;
 
     pthread_mutex_lock(&stream->lock);
     assert(stream->state == STREAM_READING);
-    finish_call(stream, STATUS_OK);
-    unlock_and_submit(stream, false);
+    if (stream->method->stream->end_requests) {
+        stream->method->stream->end_requests(&stream->ctx);
+        submit = advance(stream, fill_operation);
+    } else {
+        finish_call(stream, STATUS_OK);
+    }
+    unlock_and_submit(stream, submit);
 }
 
 static void on_sent(struct rpc_call *call)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.h - the methods that answer with a stream: an operation, a message, the next operation.
+ * stream.h - the methods with a stream of requests or answers: an operation, a message, the next operation.
  *
  * Such a method consists of three functions. read_request() checks a request, fill_operation() makes the next
  * operation, and write_message() turns the operation's outcome into a message. None of them waits, locks, or knows the
@@ -40,6 +40,14 @@ struct stream_method {
     /* Append the message of an operation that succeeded to ctx->reply. *step is STREAM_SEND. */
     enum status (*write_message)(
         struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err);
+
+    /*
+     * The client has ended its stream: fill_operation is called next. NULL: the call ends with OK.
+     */
+    void (*end_requests)(struct call_ctx *ctx);
+
+    /* The bytes that a call counts for from its first message to its end, at least. */
+    int64_t min_bytes;
 
     /* Called with 1 when a call begins and with -1 when it ends. May be NULL. */
     void (*count)(struct service *service, int difference);

@@ -8,6 +8,9 @@
 #include "store/access/service_calls.h"
 #include "store/access/usage_calls.h"
 #include "store/background/range_delete.h"
+#include "store/blobs/blob_calls.h"
+#include "store/blobs/blob_put.h"
+#include "store/blobs/blob_read.h"
 #include "store/catalogue/table_calls.h"
 #include "store/dead_letters/dead_letter_calls.h"
 #include "store/feed/feed_read.h"
@@ -68,6 +71,14 @@ static const struct route routes[] = {
     [OPERATION_SERVICE_PROPERTIES_GET] = { LANE_PAGE, service_calls_get },
     [OPERATION_SERVICE_PROPERTIES_SET] = { LANE_CHANGE, service_calls_set },
     [OPERATION_USAGE_GET] = { LANE_PAGE, usage_calls_get },
+    [OPERATION_BLOB_BEGIN] = { LANE_BULK, blob_put_begin },
+    [OPERATION_BLOB_APPEND] = { LANE_BULK, blob_put_append },
+    [OPERATION_BLOB_COMMIT] = { LANE_BULK, blob_put_commit },
+    [OPERATION_BLOB_GET] = { LANE_PAGE, blob_calls_get },
+    [OPERATION_BLOB_READ] = { LANE_BULK, blob_read_chunk },
+    [OPERATION_BLOB_DELETE] = { LANE_PAGE, blob_calls_delete },
+    [OPERATION_BLOB_LIST] = { LANE_PAGE, blob_calls_list },
+    [OPERATION_BLOB_UPLOAD_GET] = { LANE_PAGE, blob_put_get_upload },
 };
 
 _Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "a row for the last kind");

@@ -15,9 +15,7 @@ enum lane_kind {
     LANE_WRITE, /* writes: many share one transaction */
     /* look-ups and pages that may be short: many share one flight. No row names this lane */
     LANE_SHORT,
-    /*
-     * chunks of imports and pages of scans: it gives way to the lanes above. No row names this lane
-     */
+    /* chunks of imports and blobs, pages of scans: it gives way to the lanes above */
     LANE_BULK,
     LANE_PAGE,   /* pages, look-ups, lists, jobs: each runs by itself */
     LANE_CHANGE, /* changes of the catalogue, which may wait for the write fence */
@@ -29,8 +27,8 @@ struct route {
     enum lane_kind lane;
 
     /*
-     * Gives one operation its outcome, in LANE_PAGE and LANE_CHANGE. The other lanes give their
-     * batches to read_batch_run and write_batch_run.
+     * Gives one operation its outcome, in LANE_PAGE, LANE_CHANGE and LANE_BULK. The other lanes give
+     * their batches to read_batch_run and write_batch_run.
      */
     void (*run)(struct session *session, struct operation *operation);
     void (*run_observed)(

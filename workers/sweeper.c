@@ -85,12 +85,13 @@ static void sweep_round(struct worker_ctx *ctx, struct duties *duties)
     }
     outage_worked(&ctx->outages.sweep, "sweep", ctx->now_us());
     if (counts.expired + counts.dead_rows + counts.markers + counts.transactions + counts.requests +
-            counts.changes + counts.audits >
+            counts.changes + counts.audits + counts.blob_parts + counts.blob_chunks >
         0)
         log_event(LOG_INFO, "swept", log_number("expired", counts.expired),
             log_number("dead_rows", counts.dead_rows), log_number("markers", counts.markers),
             log_number("transactions", counts.transactions), log_number("requests", counts.requests),
-            log_number("changes", counts.changes), log_number("audits", counts.audits));
+            log_number("changes", counts.changes), log_number("audits", counts.audits),
+            log_number("blob_parts", counts.blob_parts), log_number("blob_chunks", counts.blob_chunks));
 }
 
 void *sweeper_thread(void *argument)

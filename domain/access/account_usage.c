@@ -69,6 +69,9 @@ static enum growth growth_of(const struct operation *operation)
         return growth_of_steps(&operation->in.transaction.transaction);
     case OPERATION_INDEX_CREATE:
     case OPERATION_INDEX_REPLACE:
+    case OPERATION_BLOB_BEGIN:
+    case OPERATION_BLOB_APPEND:
+    case OPERATION_BLOB_COMMIT:
         return GROWTH_BYTES;
     default:
         return GROWTH_NONE;

@@ -11,6 +11,7 @@
  *   replace, merge                       accepted: adds no entity     refused
  *   a move, a delete, DeleteRange        accepted                     accepted
  *   create or replace an index           accepted                     refused: its entries need room
+ *   a part of a put of a blob            accepted                     refused
  *
  * A batch, a chunk of an import or a transaction is refused as a whole if one of its operations is.
  * The entries of an accepted write are written whatever the quota, and an accepted transaction is

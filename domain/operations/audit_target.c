@@ -90,6 +90,7 @@ struct str audit_target_of(const struct operation *operation, struct arena *aren
         break;
     case OPERATION_IN_DEAD_LETTERS: /* the store records each one by name */
     case OPERATION_IN_AUDIT:
+    case OPERATION_IN_BLOB:
     case OPERATION_IN_SERVICE:
         return STR_EMPTY;
     case OPERATION_IN_GET:

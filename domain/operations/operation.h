@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/operations/audit_operations.h"
+#include "domain/operations/blob_operations.h"
 #include "domain/operations/dead_letter_operations.h"
 #include "domain/operations/entity_operations.h"
 #include "domain/operations/feed_operations.h"
@@ -71,6 +72,7 @@ struct operation {
         struct operation_samples samples;
         struct operation_audit audit;
         struct operation_service service;
+        struct operation_blob blob;
     } in;
 
     /* The outcome: status, and either error or out. */
@@ -93,6 +95,7 @@ struct operation {
         struct outcome_audit audit;
         struct outcome_service service;
         struct outcome_usage usage;
+        struct outcome_blob blob;
     } out;
 
     /* Called once, from a thread of the store, when the outcome is set. It must not block. */

@@ -57,6 +57,14 @@ enum operation_kind {
     OPERATION_USAGE_GET,
     OPERATION_SERVICE_PROPERTIES_GET,
     OPERATION_SERVICE_PROPERTIES_SET,
+    OPERATION_BLOB_BEGIN,
+    OPERATION_BLOB_APPEND,
+    OPERATION_BLOB_COMMIT,
+    OPERATION_BLOB_GET,  /* finds the blob */
+    OPERATION_BLOB_READ, /* one chunk of a content */
+    OPERATION_BLOB_DELETE,
+    OPERATION_BLOB_LIST,
+    OPERATION_BLOB_UPLOAD_GET,
     OPERATION_KIND_COUNT
 };
 
@@ -77,6 +85,7 @@ enum operation_input {
     OPERATION_IN_SAMPLES,
     OPERATION_IN_AUDIT,
     OPERATION_IN_SERVICE,
+    OPERATION_IN_BLOB,
 };
 
 /* What the kind requires of its caller: access.c checks it. */

@@ -57,6 +57,13 @@ extern const struct method watch_transaction_method;
 extern const struct method cancel_transaction_method;
 
 /* OperationService */
+extern const struct method put_blob_method;
+extern const struct method get_blob_method;
+extern const struct method stat_blob_method;
+extern const struct method delete_blob_method;
+extern const struct method list_blobs_method;
+extern const struct method get_upload_method;
+
 extern const struct method get_operation_method;
 extern const struct method list_operations_method;
 extern const struct method wait_operation_method;

@@ -233,6 +233,6 @@ enum status account_calls_delete(struct pg *pg, struct str name, struct arena *a
         pg, &(struct account_change){ &sql_account_delete, "account delete", name }, &params, &deleted, err));
     if (deleted)
         return STATUS_OK;
-    return error_set(err, STATUS_NOT_FOUND, "account %.*s does not exist, or has tables: delete these first",
-        STR_ARG(name));
+    return error_set(err, STATUS_NOT_FOUND,
+        "account %.*s does not exist, or has tables or blobs: delete these first", STR_ARG(name));
 }

@@ -12,6 +12,7 @@
 
 #include "base/failpoint.h"
 #include "store/background/expire.h"
+#include "store/blobs/blob_collect.h"
 #include "store/feed/feed_purge.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/fence.h"
@@ -147,6 +148,17 @@ static enum status expire_all(
     return STATUS_OK;
 }
 
+static enum status collect_blobs(
+    struct worker *store, struct sweep_counts *counts, bool *more, struct error *err)
+{
+    struct blob_counts blobs = { 0 };
+    enum status status = blob_collect_round(store, &blobs, more, err);
+
+    counts->blob_parts += blobs.parts;
+    counts->blob_chunks += blobs.chunks;
+    return status;
+}
+
 enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struct sweep_counts *counts,
     bool *more, struct error *err)
 {
@@ -159,6 +171,7 @@ enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struc
         TRY(worker_attempt(store, raise_floor, &sweep, err));
         TRY(remove_all(store, &sweep, &sql_dead_purge, &counts->dead_rows, more, err));
     }
+    TRY(collect_blobs(store, counts, more, err));
     TRY(remove_all(store, &sweep, &sql_marker_sweep, &counts->markers, more, err));
     TRY(remove_all(store, &sweep, &sql_request_sweep, &counts->requests, more, err));
     TRY(feed_purge_round(store, ages->change_s, &counts->changes, more, err));

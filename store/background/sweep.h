@@ -14,6 +14,7 @@ struct worker;
 
 struct sweep_counts {
     int64_t expired, dead_rows, markers, transactions, requests, changes, audits, rates, claims, versions;
+    int64_t blob_parts, blob_chunks;
 };
 
 /* The minimum ages of rows that are removed, in seconds by the database's clock. */
@@ -28,9 +29,9 @@ struct sweep_ages {
 /*
  * Run one round: delete expired entities, by ordinary deletes with their intents; raise the floor
  * and purge dead rows (guard G3); delete commit markers of closed connections, finished
- * transactions, request records, changes, audit records, feeds that have ended, and old records of
- * catalogue changes. The work of a round is bounded; *more tells whether more rows can be removed
- * now.
+ * transactions, request records, changes, audit records, feeds that have ended, old records of
+ * catalogue changes, and what no blob points to any more. The work of a round is bounded; *more tells
+ * whether more rows can be removed now.
  */
 MUST_USE enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err);

@@ -300,4 +300,23 @@ MUTANTS = [
 
     ("G48", [("http/exchange.c", "return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) ||", "return lengths > 9 || codings > 1 ||")],
      "test_http", "http_server", ["a_request_with_two_lengths_is_refused"]),
+
+    ("G54", [("store/blobs/sql/blob_append.sql", "and state = 1 and writer = $3::int8", "and state = 1 and (writer = $3::int8 or true)")],
+     "test_store", "blobs", ["only_the_last_stream_of_an_upload_appends"]),
+
+    ("G54", [("store/blobs/sql/content_publish.sql", "and state = 1 and writer", "and state in (1, 3) and writer")],
+     "test_store", "blobs", ["an_abandoned_upload_is_collected_and_cannot_be_published"]),
+
+    ("G55", [("store/blobs/sql/blob_append.sql", "do update set condemned = null where k.condemned is not null", "do nothing")],
+     "test_store", "blobs", ["the_collector_does_not_delete_a_chunk_that_a_stream_is_about_to_name"]),
+
+    ("G56", [("store/blobs/sql/chunks_collect.sql",
+              "\n    and not exists (select from blob_parts p where (p.account, p.digest) = (k.account, k.digest))", "")],
+     "test_store", "blobs", ["a_chunk_that_another_content_names_stays"]),
+
+    ("G57", [("store/blobs/blob_put.c", "    if (had)\n        TRY(blob_rows_send_discard", "    if (had && !in)\n        TRY(blob_rows_send_discard")],
+     "test_store", "blobs", ["a_replaced_content_goes_and_the_new_one_stays"]),
+
+    ("G57", [("store/blobs/blob_calls.c", "    TRY(blob_rows_send_discard(session, operation, &content, err));\n", "")],
+     "test_store", "blobs", ["a_deleted_blob_leaves_nothing"]),
 ]

@@ -53,6 +53,11 @@ delete from usage_counts;
 insert into accounts (name, administrator, first_key, second_key, id) values ('local', false, '', '', 'local');
 delete from queue_map;
 insert into catalogue_changes values (9015, 1);
+insert into blobs (account, name, content_id) values ('local', 'b', gen_random_uuid());
+insert into blob_contents values ('local', gen_random_uuid(), 2, 1, 0, null, now()),
+    ('local', gen_random_uuid(), 3, 0, 0, null, now() - interval '1 hour');
+insert into blob_parts values ('local', gen_random_uuid(), 0, 'a');
+insert into blob_chunks values ('local', 'b', 1, '', null), ('local', 'c', 1, '', now() - interval '1 hour');
 delete from catalogue
 """
 

@@ -343,7 +343,7 @@ class Accounts(SecurityCase):
         self.operate("account", "delete", "leaving")
         wait_for("its end", lambda: result(tables) == FORGED)
         stays = run_program("tavola", "account", "delete", "acme", settings={"TAVOLA_POSTGRES": self.stack.postgres})
-        self.assertEqual((stays.returncode, "or has tables: delete these first" in stays.stderr), (1, True))
+        self.assertEqual((stays.returncode, "or has tables or blobs: delete these first" in stays.stderr), (1, True))
 
     def test_an_account_made_anew_sees_nothing_of_the_one_before(self):
         put = {"table": "Kept", "entity": client.entity("a", "1", {"Secret": "of the first owner"})}

@@ -104,7 +104,7 @@ START_TEST(services_are_listed)
 {
     response *answer = ask(7, "");
 
-    ck_assert_uint_eq(answer->list_services_response->n_service, 9);
+    ck_assert_uint_eq(answer->list_services_response->n_service, 10);
 }
 END_TEST
 

@@ -22,6 +22,7 @@ START_TEST(every_kind_has_a_route)
         break;
     case LANE_PAGE:
     case LANE_CHANGE:
+    case LANE_BULK:
         ck_assert_msg(has_function, "%s: the route has no function", facts->name);
         ck_assert_msg(!route->run || !route->run_observed, "%s: the route has two functions", facts->name);
         return;
@@ -29,7 +30,6 @@ START_TEST(every_kind_has_a_route)
         ck_assert_msg(facts->wait != OPERATION_WAIT_NONE && facts->becomes != (enum operation_kind)_i,
             "%s does not wait, so it needs a lane", facts->name);
         break;
-    case LANE_BULK:
     case LANE_SHORT:
     case LANE_COUNT:
         ck_abort_msg("%s: not a lane that a route names", facts->name);

@@ -91,6 +91,33 @@ union all
 select 'index_differences: of no report', count(*)
 from index_differences d where not exists (select from index_reports r where r.operation_id = d.operation_id)
 union all
+select 'blobs: whose content is not current', count(*)
+from blobs b where not exists (select from blob_contents c where (c.account, c.content_id, c.state) = (b.account, b.content_id, 2))
+union all
+select 'blob_contents: current, and no blob points to them', count(*)
+from blob_contents c where state = 2 and not exists (select from blobs b where (b.account, b.content_id) = (c.account, c.content_id))
+union all
+select 'blob_contents: abandoned or discarded, and not collected', count(*)
+from blob_contents where state <> 2 and kept_until < now() - interval '2 minutes'
+union all
+select 'blob_contents: with more or fewer chunks than they need', count(*)
+from blob_contents c
+where state <> 3 and (size + 262143) / 262144 <> (
+    select count(*) from blob_parts p where (p.account, p.content_id) = (c.account, c.content_id))
+union all
+select 'blob_parts: of no content', count(*)
+from blob_parts p where not exists (select from blob_contents c where (c.account, c.content_id) = (p.account, p.content_id))
+union all
+select 'blob_parts: without their chunk', count(*)
+from blob_parts p where not exists (select from blob_chunks k where (k.account, k.digest) = (p.account, p.digest))
+union all
+select 'blob_chunks: of no content, and not condemned', count(*)
+from blob_chunks k
+where condemned is null and not exists (select from blob_parts p where (p.account, p.digest) = (k.account, k.digest))
+union all
+select 'blob_chunks: condemned, and not collected', count(*)
+from blob_chunks where condemned < now() - interval '2 minutes'
+union all
 select 'intents: of an unknown kind', count(*) from intents where kind not in (1, 2)
 union all
 select 'intents: of no table', count(*)

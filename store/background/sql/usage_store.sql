@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Store the result of a count: tables $1 have $2 rows of $3 bytes, and all other tables have none.
--- Returns one row for each account whose usage has changed.
-with counted as (
+-- The bytes of an account include the stored chunks of its blobs. Returns one row for each account whose
+-- usage has changed.
+with tabled as (
     select t.account, coalesce(sum(c.counted) filter (where t.index_id is null), 0)::int8 as entities,
         coalesce(sum(c.counted) filter (where t.index_id is not null), 0)::int8 as entries,
         coalesce(sum(c.bytes), 0)::int8 as bytes
@@ -9,6 +10,11 @@ with counted as (
         on c.table_id = t.table_id
     where t.live
     group by t.account),
+chunked as (select account, sum(size)::int8 as bytes from blob_chunks group by account),
+counted as (
+    select account, coalesce(t.entities, 0) as entities, coalesce(t.entries, 0) as entries,
+        coalesce(t.bytes, 0) + coalesce(k.bytes, 0) as bytes
+    from tabled t full join chunked k using (account)),
 ended as (update usage_counts set ended = now()),
 gone as (
     delete from account_usage a where not exists (select from counted c where c.account = a.account)

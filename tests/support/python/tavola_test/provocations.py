@@ -10,6 +10,7 @@ what was begun to its end and says what is wrong with that.
 import json
 import os
 
+from tavola_test import blobs
 from tavola_test.callers import OWNERS, promise
 from tavola_test.client import ApiError, entity, key
 from tavola_test.driver import SERVER, WORKER, files_of
@@ -529,6 +530,37 @@ where (e.table_id, e.partition_key, e.row_key) = (o.table_id, o.partition_key, o
         self.stack.sql(self.AGE)
 
 
+class Puts(Provocation):
+    """Blobs that are put, replaced and deleted. A blob has the content of a put whose answer was lost or came, and nothing is left."""
+
+    role = SERVER
+
+    def __init__(self, stack, poison, number):
+        super().__init__(stack, poison, number)
+        self.name, self.puts = f"provoked/{number}", 0
+
+    def provoke(self, caller):
+        self.puts += 1
+        if self.puts % 3 == 0:
+            unless({"BLOB_NOT_FOUND"}, caller.delete_blob, name=self.name)
+        else:
+            blobs.put(caller, self.name, blobs.content(blobs.CHUNK + 1, self.puts))
+        self.stack.sql("update blob_contents set kept_until = now() where state = 3")
+
+    def settle(self, caller):
+        found = unless({"BLOB_NOT_FOUND"}, caller.stat_blob, name=self.name)
+        if found:
+            _, content = blobs.get(caller, self.name)
+            possible = [blobs.content(blobs.CHUNK + 1, number) for number in range(self.puts + 1)]
+            promise(content in possible, "a blob has a content that no put had")
+            caller.delete_blob(name=self.name)
+        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+
+
+class Collections(Puts):
+    role = WORKER
+
+
 class Scrubs(Provocation):
     """Every index is due. The passes that begin come to their end, and find nothing."""
 
@@ -544,6 +576,8 @@ class Scrubs(Provocation):
 
 
 BY_PREFIX = {
+    "blob_collect.": Collections,
+    "blob_": Puts,
     "build.": Build,
     "build_walk.after_owners": UniqueBuild,
     "build_walk.": RangeBuild,

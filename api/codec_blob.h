@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * codec_blob.h - blobs.
+ */
+#ifndef API_CODEC_BLOB_H
+#define API_CODEC_BLOB_H
+
+#include "api/codec.h"
+#include "domain/operations/operation.h"
+#include "tavola/v1/blob_service.pb-c.h"
+
+/* The header of a put. */
+struct blob_header {
+    struct str name, content_type, upload_id;
+    struct blob_condition condition;
+    bool has_digest;
+    struct blob_digest digest; /* of the whole content; if has_digest */
+    int64_t size;              /* of the whole content; 0: not known */
+    int64_t offset;            /* where a resumed upload goes on */
+};
+
+/*
+ * Decode the header of a put; the texts are borrowed from the message.
+ *
+ * STATUS_INVALID  INVALID_INPUT, BLOB_TOO_LARGE
+ */
+MUST_USE enum status codec_blob_header_decode(
+    const Tavola__V1__PutBlobHeader *header, struct blob_header *out, struct error *err);
+
+/* Check the name of a request and put it into the operation. INVALID_INPUT. */
+MUST_USE enum status codec_blob_name_decode(
+    ProtobufCBinaryData name, struct operation *out, struct error *err);
+
+/* Check an upload's id, which must not be empty, and put it into the operation. INVALID_INPUT. */
+MUST_USE enum status codec_blob_upload_id_decode(
+    ProtobufCBinaryData upload_id, struct operation *out, struct error *err);
+
+Tavola__V1__Blob *codec_blob_message(const struct blob *blob, struct arena *arena);
+
+#endif
