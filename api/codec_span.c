@@ -103,15 +103,6 @@ void codec_span_encode(const struct span *span, struct buf *out)
     codec_pack(out, 0, &message.base);
 }
 
-void codec_span_url(const char *endpoint, char *out, size_t bytes)
-{
-    size_t length = strlen(endpoint);
-
-    while (length > 0 && endpoint[length - 1] == '/')
-        length--;
-    snprintf(out, bytes, "%.*s/v1/traces", (int)length, endpoint);
-}
-
 static void write_resource(const struct codec_span_source *source, struct buf *out)
 {
     Tavola__Otlp__Resource resource = TAVOLA__OTLP__RESOURCE__INIT;

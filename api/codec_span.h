@@ -12,12 +12,6 @@
 /* Append one span as a message without its tag. */
 void codec_span_encode(const struct span *span, struct buf *out);
 
-/*
- * The address at a collector to which requests go: endpoint, "/v1/traces". out: `bytes` with a NUL;
- * cut if it is longer.
- */
-void codec_span_url(const char *endpoint, char *out, size_t bytes);
-
 /* The program that the spans of a request come from. */
 struct codec_span_source {
     const char *program, *version;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exporter.c - two buffers: callers fill one under a lock that is held for a copy, the thread takes
- * it whole and posts it. In the buffer each piece stands behind its length.
+ * it whole and posts it. In the buffer each span stands behind its length.
  */
 #include "http/exporter.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -20,13 +22,15 @@
 #include "base/metrics.h"
 
 enum {
-    COLLECT_US = 500000, /* from the first piece to its POST: others join it */
+    COLLECT_US = 500000, /* from the first span to its POST: others join it */
     CONNECT_MS = 2000,
     POST_MS = 5000,
     LAST_US = 1000000, /* after the stop */
     CODE_OK_FIRST = 200,
     CODE_OK_LAST = 299,
 };
+
+static const char path_of_traces[] = "/v1/traces";
 
 struct exporter {
     struct exporter_options options;
@@ -35,29 +39,28 @@ struct exporter {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     char *waiting; /* EXPORTER_MAX_BYTES; under the lock, with what follows */
-    size_t bytes, pieces;
+    size_t bytes, spans;
     bool stopping;
     atomic_uint_least64_t sent, dropped;
     atomic_llong give_up_us; /* by clock_monotonic_us */
     char *taken;             /* the thread's, as is what follows */
     CURL *http;
-    struct curl_slist *headers;
     struct log_repeat failures;
 };
 
-void exporter_add(struct exporter *exporter, struct str piece)
+void exporter_add(struct exporter *exporter, struct str span)
 {
-    uint32_t length = (uint32_t)piece.len;
+    uint32_t length = (uint32_t)span.len;
     bool fits;
 
     pthread_mutex_lock(&exporter->lock);
-    fits = piece.len <= EXPORTER_MAX_BYTES - sizeof(length) &&
-           exporter->bytes + sizeof(length) + piece.len <= EXPORTER_MAX_BYTES;
+    fits = span.len <= EXPORTER_MAX_BYTES - sizeof(length) &&
+           exporter->bytes + sizeof(length) + span.len <= EXPORTER_MAX_BYTES;
     if (fits) {
         memcpy(exporter->waiting + exporter->bytes, &length, sizeof(length));
-        memcpy(exporter->waiting + exporter->bytes + sizeof(length), piece.data, piece.len);
-        exporter->bytes += sizeof(length) + piece.len;
-        if (exporter->pieces++ == 0)
+        memcpy(exporter->waiting + exporter->bytes + sizeof(length), span.data, span.len);
+        exporter->bytes += sizeof(length) + span.len;
+        if (exporter->spans++ == 0)
             pthread_cond_signal(&exporter->changed);
     }
     pthread_mutex_unlock(&exporter->lock);
@@ -89,7 +92,7 @@ static int look_for_end(void *context, curl_off_t a, curl_off_t b, curl_off_t c,
 static void note_failure(struct exporter *exporter, const char *why)
 {
     if (log_repeat_failed(&exporter->failures, why, clock_monotonic_us()))
-        log_event(LOG_WARN, "export", log_text("what", exporter->options.name), log_text("status", "failed"),
+        log_event(LOG_WARN, "export", log_text("what", "spans"), log_text("status", "failed"),
             log_text("why", why), log_number("failures", exporter->failures.failures));
 }
 
@@ -98,67 +101,112 @@ static void note_success(struct exporter *exporter)
     struct log_repeat ended;
 
     if (log_repeat_worked(&exporter->failures, clock_monotonic_us(), &ended))
-        log_event(LOG_INFO, "export", log_text("what", exporter->options.name), log_text("status", "OK"),
+        log_event(LOG_INFO, "export", log_text("what", "spans"), log_text("status", "OK"),
             log_number("failures", ended.failures));
 }
 
-static bool post_body(struct exporter *exporter, struct str body)
+/*
+ * The headers of one POST; NULL: memory is short. The credential may have been renewed since the
+ * last POST, so it is read again.
+ */
+static enum status read_headers(
+    const struct exporter *exporter, struct arena *arena, struct curl_slist **out, struct error *err)
 {
-    char why[LOG_REPEAT_CAUSE_BYTES];
+    struct curl_slist *list =
+        curl_slist_append(curl_slist_append(NULL, "Content-Type: application/x-protobuf"), "Expect:");
+    struct trace_headers headers = { 0 };
+    enum status status = trace_settings_read_headers(exporter->options.settings, arena, &headers, err);
+    struct buf line;
+
+    for (size_t i = 0; i < headers.count && status == STATUS_OK; i++) {
+        buf_init(&line, arena);
+        buf_format(&line, "%.*s: %.*s", STR_ARG(headers.items[i].name), STR_ARG(headers.items[i].value));
+        buf_append_byte(&line, '\0');
+        list = curl_slist_append(list, buf_str(&line).data);
+    }
+    if (status != STATUS_OK) {
+        curl_slist_free_all(list);
+        return status;
+    }
+    *out = list;
+    return STATUS_OK;
+}
+
+/* Whether the collector has accepted the body; false: `why` says why not. */
+static bool perform_post(
+    struct exporter *exporter, struct curl_slist *headers, struct str body, char *why, size_t bytes)
+{
     long code = 0;
     CURLcode result;
 
-    if (is_given_up(exporter))
-        return false;
+    curl_easy_setopt(exporter->http, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(exporter->http, CURLOPT_POSTFIELDS, body.data);
     curl_easy_setopt(exporter->http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
     result = curl_easy_perform(exporter->http);
-    if (result == CURLE_OK)
-        curl_easy_getinfo(exporter->http, CURLINFO_RESPONSE_CODE, &code);
-    if (code >= CODE_OK_FIRST && code <= CODE_OK_LAST) {
-        note_success(exporter);
-        return true;
+    curl_easy_setopt(exporter->http, CURLOPT_HTTPHEADER, NULL);
+    if (result != CURLE_OK) {
+        snprintf(why, bytes, "%s", curl_easy_strerror(result));
+        return false;
     }
-    if (result == CURLE_OK)
-        snprintf(why, sizeof(why), "the collector answers %ld", code);
-    else
-        snprintf(why, sizeof(why), "%s", curl_easy_strerror(result));
-    note_failure(exporter, why);
-    return false;
+    curl_easy_getinfo(exporter->http, CURLINFO_RESPONSE_CODE, &code);
+    snprintf(why, bytes, "the collector answers %ld", code);
+    return code >= CODE_OK_FIRST && code <= CODE_OK_LAST;
 }
 
-static void send_pieces(struct exporter *exporter, const struct str *pieces, size_t count)
+static bool post_body(struct exporter *exporter, struct arena *arena, struct str body)
+{
+    char why[LOG_REPEAT_CAUSE_BYTES];
+    struct curl_slist *headers = NULL;
+    struct error err = { 0 };
+    bool sent = false;
+
+    if (is_given_up(exporter))
+        return false;
+    if (read_headers(exporter, arena, &headers, &err) != STATUS_OK)
+        snprintf(why, sizeof(why), "%.*s", (int)sizeof(why) - 1, err.message);
+    else
+        sent = perform_post(exporter, headers, body, why, sizeof(why));
+    curl_slist_free_all(headers);
+    if (sent)
+        note_success(exporter);
+    else
+        note_failure(exporter, why);
+    return sent;
+}
+
+static void send_spans(struct exporter *exporter, const struct str *spans, size_t count)
 {
     struct arena arena;
     struct buf body;
 
     arena_init(&arena);
     buf_init(&body, &arena);
-    exporter->options.write_body(exporter->options.context, pieces, count, &body);
-    atomic_fetch_add(post_body(exporter, buf_str(&body)) ? &exporter->sent : &exporter->dropped, count);
+    exporter->options.write_body(exporter->options.context, spans, count, &body);
+    atomic_fetch_add(
+        post_body(exporter, &arena, buf_str(&body)) ? &exporter->sent : &exporter->dropped, count);
     arena_cleanup(&arena);
 }
 
 static void send_taken(struct exporter *exporter, size_t bytes)
 {
-    struct str pieces[EXPORTER_MAX_PIECES];
+    struct str spans[EXPORTER_MAX_SPANS];
     size_t at = 0, count = 0;
 
     while (at < bytes) {
         uint32_t length;
 
         memcpy(&length, exporter->taken + at, sizeof(length));
-        pieces[count++] = str_of_bytes(exporter->taken + at + sizeof(length), length);
+        spans[count++] = str_of_bytes(exporter->taken + at + sizeof(length), length);
         at += sizeof(length) + length;
-        if (count == EXPORTER_MAX_PIECES || at == bytes) {
-            send_pieces(exporter, pieces, count);
+        if (count == EXPORTER_MAX_SPANS || at == bytes) {
+            send_spans(exporter, spans, count);
             count = 0;
         }
     }
 }
 
 /*
- * Wait until there are pieces, and a moment for more. Returns how many bytes were taken; 0: stop.
+ * Wait until there are spans, and a moment for more. Returns how many bytes were taken; 0: stop.
  */
 static size_t take_waiting(struct exporter *exporter)
 {
@@ -167,17 +215,17 @@ static size_t take_waiting(struct exporter *exporter)
     int64_t until_us;
 
     pthread_mutex_lock(&exporter->lock);
-    while (exporter->pieces == 0 && !exporter->stopping)
+    while (exporter->spans == 0 && !exporter->stopping)
         condition_wait_until(&exporter->changed, &exporter->lock, INT64_MAX);
     until_us = clock_monotonic_us() + COLLECT_US;
-    while (!exporter->stopping && exporter->pieces > 0 &&
+    while (!exporter->stopping && exporter->spans > 0 &&
            condition_wait_until(&exporter->changed, &exporter->lock, until_us))
         continue;
     exporter->taken = exporter->waiting;
     exporter->waiting = taken;
     bytes = exporter->bytes;
     exporter->bytes = 0;
-    exporter->pieces = 0;
+    exporter->spans = 0;
     pthread_mutex_unlock(&exporter->lock);
     return bytes;
 }
@@ -197,15 +245,12 @@ static void *run_exporter(void *argument)
 /* Only to the collector itself: no proxy of the environment, no redirection, no other protocol. */
 static bool open_http(struct exporter *exporter)
 {
-    char type[128];
+    const char *ca = trace_settings_ca(exporter->options.settings);
 
-    snprintf(type, sizeof(type), "Content-Type: %s", exporter->options.content_type);
     exporter->http = curl_easy_init();
-    exporter->headers = curl_slist_append(curl_slist_append(NULL, type), "Expect:");
-    if (!exporter->http || !exporter->headers)
+    if (!exporter->http)
         return false;
     curl_easy_setopt(exporter->http, CURLOPT_URL, exporter->url);
-    curl_easy_setopt(exporter->http, CURLOPT_HTTPHEADER, exporter->headers);
     curl_easy_setopt(exporter->http, CURLOPT_POST, 1L);
     curl_easy_setopt(exporter->http, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(exporter->http, CURLOPT_PROXY, "");
@@ -213,6 +258,8 @@ static bool open_http(struct exporter *exporter)
     curl_easy_setopt(exporter->http, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(exporter->http, CURLOPT_TIMEOUT_MS, (long)POST_MS);
     curl_easy_setopt(exporter->http, CURLOPT_USERAGENT, "tavola");
+    if (ca)
+        curl_easy_setopt(exporter->http, CURLOPT_CAINFO, ca);
     curl_easy_setopt(exporter->http, CURLOPT_WRITEFUNCTION, ignore_answer);
     curl_easy_setopt(exporter->http, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(exporter->http, CURLOPT_XFERINFOFUNCTION, look_for_end);
@@ -222,7 +269,6 @@ static bool open_http(struct exporter *exporter)
 
 static void free_exporter(struct exporter *exporter)
 {
-    curl_slist_free_all(exporter->headers);
     curl_easy_cleanup(exporter->http);
     pthread_cond_destroy(&exporter->changed);
     pthread_mutex_destroy(&exporter->lock);
@@ -232,14 +278,49 @@ static void free_exporter(struct exporter *exporter)
     free(exporter);
 }
 
+/* endpoint, "/v1/traces" */
+static char *url_below(const char *endpoint)
+{
+    size_t length = strlen(endpoint);
+    char *url = xcalloc(1, length + sizeof(path_of_traces));
+
+    while (length > 0 && endpoint[length - 1] == '/')
+        length--;
+    memcpy(url, endpoint, length);
+    memcpy(url + length, path_of_traces, sizeof(path_of_traces));
+    return url;
+}
+
+/* What is wrong with the settings of the collector is said at the start, not with the first span. */
+static enum status check_settings(const struct trace_settings *settings, struct error *err)
+{
+    const char *ca = trace_settings_ca(settings);
+    struct trace_headers headers;
+    struct arena arena;
+    enum status status;
+
+    if (ca && access(ca, R_OK) != 0)
+        return error_set(
+            err, STATUS_INVALID, "the collector's authorities: %s: %s (TAVOLA_OTLP_CA)", ca, strerror(errno));
+    arena_init(&arena);
+    status = trace_settings_read_headers(settings, &arena, &headers, err);
+    arena_cleanup(&arena);
+    return status;
+}
+
 enum status exporter_start(const struct exporter_options *options, struct exporter **out, struct error *err)
 {
-    struct exporter *exporter = xcalloc(1, sizeof(*exporter));
+    const char *endpoint = trace_settings_endpoint(options->settings);
+    struct exporter *exporter;
 
+    *out = NULL;
+    if (!endpoint)
+        return STATUS_OK;
+    TRY(check_settings(options->settings, err));
+    exporter = xcalloc(1, sizeof(*exporter));
     exporter->options = *options;
     atomic_init(&exporter->give_up_us, INT64_MAX);
-    exporter->url = xcalloc(1, strlen(options->url) + 1);
-    memcpy(exporter->url, options->url, strlen(options->url));
+    exporter->url = url_below(endpoint);
     exporter->waiting = xcalloc(1, EXPORTER_MAX_BYTES);
     exporter->taken = xcalloc(1, EXPORTER_MAX_BYTES);
     pthread_mutex_init(&exporter->lock, NULL);
@@ -247,9 +328,9 @@ enum status exporter_start(const struct exporter_options *options, struct export
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !open_http(exporter) ||
         pthread_create(&exporter->thread, NULL, run_exporter, exporter) != 0) {
         free_exporter(exporter);
-        return error_set(err, STATUS_INTERNAL, "the thread that sends %s cannot be started", options->name);
+        return error_set(err, STATUS_INTERNAL, "the thread that sends spans cannot be started");
     }
-    log_event(LOG_INFO, "export", log_text("what", options->name), log_text("to", options->url));
+    log_event(LOG_INFO, "export", log_text("what", "spans"), log_text("to", exporter->url));
     *out = exporter;
     return STATUS_OK;
 }

@@ -140,6 +140,18 @@ static enum status start_publisher(
     return cannot_start("TAVOLA_REDIS", "(hidden)", err);
 }
 
+static enum status start_tracing(
+    struct server *server, const struct service_config *config, struct error *err)
+{
+    struct tracing *tracing = &server->service.tracing;
+
+    tracing->per_million = config->traces_per_million;
+    tracing->rates = server->service.rates;
+    if (tracing_start(tracing, &config->trace, config->listen, err) == STATUS_OK)
+        return STATUS_OK;
+    return cannot_start("TAVOLA_OTLP_ENDPOINT", trace_settings_endpoint(&config->trace), err);
+}
+
 static struct quotas quotas_of(const struct service_config *config)
 {
     return (struct quotas){ .tables = (int32_t)config->account_tables,
@@ -360,8 +372,7 @@ static enum status start(struct server *server, const struct service_config *con
     server->service.rates = rates_new(&config->rates);
     server->service.takes_files = config->file_root != NULL;
     server->service.slow_call_us = config->slow_call_ms * US_PER_MS;
-    TRY(tracing_start(&server->service.tracing, trace_settings_endpoint(&config->trace),
-        config->traces_per_million, config->listen, err));
+    TRY(start_tracing(server, config, err));
     server->remembered = remembered_new();
     TRY(start_publisher(server, config, err));
     start_store(server, config);

@@ -72,6 +72,14 @@ static bool is_noted(const struct operation_call *state)
            (slow_us > 0 && clock_monotonic_us() - rpc_call_begun_us(state->call) >= slow_us);
 }
 
+/* Whether the method's calls last as long as their callers ask. */
+static bool awaits_event(const struct method *method)
+{
+    enum operation_wait wait = operation_kind_facts(method->operation)->wait;
+
+    return wait != OPERATION_WAIT_NONE && wait != OPERATION_WAIT_FRESHNESS;
+}
+
 /* Before the reply leaves, with which the call's memory goes. err: NULL if the call ends with OK. */
 static void note_end(const struct operation_call *state, const struct error *err)
 {
@@ -80,7 +88,8 @@ static void note_end(const struct operation_call *state, const struct error *err
         .path = state->method->path,
         .account = state->ctx.account,
         .operation = state->has_message ? &state->operation : NULL,
-        .failure = err ? codec_error_reason(err) : NULL };
+        .failure = err ? codec_error_reason(err) : NULL,
+        .awaits_event = awaits_event(state->method) };
 
     if (is_noted(state))
         slow_calls_note(&end, service->slow_call_us);
@@ -95,15 +104,23 @@ static void refuse_call(struct operation_call *state, const struct error *err)
     call_fail(state->call, err, state->ctx.arena);
 }
 
+static void begin_trace(struct operation_call *state)
+{
+    state->trace = tracing_begin_call(&state->ctx.service->tracing, state->call, state->ctx.account);
+}
+
 /* Identify the caller and read the request. The call may have ended when this returns. */
 static void admit(struct operation_call *state)
 {
     struct error err = { 0 };
 
-    if (identify(state, &err) == STATUS_OK)
+    if (identify(state, &err) == STATUS_OK) {
+        begin_trace(state);
         rpc_call_read(state->call);
-    else if (!recheck_wait(state->ctx.service, &state->ctx.caller, &state->recheck))
+    } else if (!recheck_wait(state->ctx.service, &state->ctx.caller, &state->recheck)) {
+        begin_trace(state);
         refuse_call(state, &err);
+    }
 }
 
 static void begin_operation(struct rpc_call *call)
@@ -118,8 +135,6 @@ static void begin_operation(struct rpc_call *call)
     buf_init(&state->ctx.reply, state->ctx.arena);
     atomic_init(&state->operation.cancelled, false);
     state->recheck.resume = resume;
-    if (state->ctx.service->tracing.exporter)
-        state->trace = tracing_begin_call(&state->ctx.service->tracing, call);
     rpc_call_set_state(call, state);
     admit(state);
 }

@@ -353,6 +353,17 @@ static const struct config_setting settings[] = { {
         .help = "the rate at which this server inflates the compressed requests of one account; 0: no limit",
     },
     {
+        .name = "TAVOLA_TRACED_RATE_LIMIT",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, rates.per_second[RATE_TRACED]),
+        .fallback = "100",
+        .min = 0,
+        .max = 1000000,
+        .unit = "calls per second",
+        .help = "the rate at which one account's callers may have calls traced (traceparent) on this server; "
+                "calls beyond it are served without a trace; 0: no limit",
+    },
+    {
         .name = "TAVOLA_MAX_TABLES_PER_ACCOUNT",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, account_tables),

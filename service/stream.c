@@ -25,8 +25,11 @@
 #include "api/codec.h"
 #include "api/codec_error.h"
 #include "base/clock.h"
+#include "base/log.h"
+#include "domain/operations/operation_times.h"
 #include "domain/reason.h"
 #include "service/sampling/sampling.h"
+#include "service/tracing/slow_calls.h"
 
 enum stream_state { STREAM_READING, STREAM_UNKNOWN, STREAM_RUNNING, STREAM_SENDING, STREAM_FINISHED };
 
@@ -73,29 +76,67 @@ static void count_call(struct stream *stream, int difference)
 
 static void resume_call(struct recheck_call *waiting);
 
+static void begin_trace(struct stream *stream)
+{
+    stream->trace = tracing_begin_call(&stream->ctx.service->tracing, stream->call, stream->ctx.account);
+}
+
 /* ---- the functions up to "events" are called with the lock held ---- */
 
-/* failure: the error's reason; NULL: the call ends with OK. */
-static void end_trace(const struct stream *stream, const char *failure)
+/* failure: the error's reason; NULL: none. */
+static struct call_end make_end(const struct stream *stream, const char *failure)
 {
-    const struct call_end end = {
+    return (struct call_end){
         .call = stream->call, .path = stream->method->path, .account = stream->ctx.account, .failure = failure
     };
+}
 
+/* failure: the error's reason; NULL: the call ends with OK. */
+static void note_end(const struct stream *stream, const char *failure)
+{
+    const struct call_end end = make_end(stream, failure);
+
+    if (log_wants(LOG_DEBUG))
+        slow_calls_note(&end, 0);
     if (stream->trace)
         tracing_end_call(&stream->ctx.service->tracing, stream->trace, &end);
 }
 
+/* An operation that has waited for an event began with its last run. */
+static int64_t begun_us_of(const struct stream *stream)
+{
+    if (operation_kind_facts(stream->method->operation)->wait == OPERATION_WAIT_NONE)
+        return operation_times_arrived_us(&stream->operation);
+    return operation_times_begun_us(&stream->operation);
+}
+
+/*
+ * A stream lasts as long as its caller reads it, so one operation of it is what may be slow, and is
+ * logged when it ends.
+ */
+static void note_operation(const struct stream *stream)
+{
+    const struct operation *operation = &stream->operation;
+    int64_t slow_us = stream->ctx.service->slow_call_us;
+    struct call_end end =
+        make_end(stream, operation->status == STATUS_OK ? NULL : codec_error_reason(operation->error));
+
+    end.operation = operation;
+    end.begun_us = begun_us_of(stream);
+    if (slow_us > 0 && end.begun_us > 0 && clock_monotonic_us() - end.begun_us >= slow_us)
+        slow_calls_note(&end, slow_us);
+}
+
 static void finish_call(struct stream *stream, enum status status)
 {
-    end_trace(stream, status == STATUS_OK ? NULL : status_name(status));
+    note_end(stream, status == STATUS_OK ? NULL : status_name(status));
     stream->state = STREAM_FINISHED;
     rpc_call_finish(stream->call, codec_error_status_code(status), STR_EMPTY, STR_EMPTY);
 }
 
 static void fail_call(struct stream *stream, const struct error *err)
 {
-    end_trace(stream, codec_error_reason(err));
+    note_end(stream, codec_error_reason(err));
     stream->state = STREAM_FINISHED;
     call_fail(stream->call, err, rpc_call_arena(stream->call));
 }
@@ -235,12 +276,15 @@ static void admit_caller(struct stream *stream)
 
     if (caller_identify(&ctx->caller, stream->call, &err) == STATUS_OK) {
         ctx->account = ctx->caller.access.account;
+        begin_trace(stream);
         read_next_request(stream);
         return;
     }
     stream->state = STREAM_UNKNOWN;
-    if (!recheck_wait(ctx->service, &ctx->caller, &stream->recheck))
-        fail_call(stream, &err);
+    if (recheck_wait(ctx->service, &ctx->caller, &stream->recheck))
+        return;
+    begin_trace(stream);
+    fail_call(stream, &err);
 }
 
 /* Release the lock. If no operation is submitted, the call may have ended when this returns. */
@@ -265,8 +309,6 @@ static void on_begin(struct rpc_call *call)
     pthread_mutex_init(&stream->lock, NULL);
     arena_init(&stream->requests);
     arena_init(&stream->arena);
-    if (stream->ctx.service->tracing.exporter)
-        stream->trace = tracing_begin_call(&stream->ctx.service->tracing, call);
     rpc_call_set_state(call, stream);
     count_call(stream, 1);
     pthread_mutex_lock(&stream->lock);
@@ -282,6 +324,7 @@ static void on_done(struct operation *operation)
     pthread_mutex_lock(&stream->lock);
     assert(stream->state == STREAM_RUNNING);
     sampling_note(stream->ctx.service, operation, clock_monotonic_us());
+    note_operation(stream);
     if (stream->was_cancelled)
         finish_call(stream, STATUS_CANCELLED);
     else if (operation->status != STATUS_OK)

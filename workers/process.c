@@ -64,8 +64,7 @@ static enum status start_threads(struct process *process, struct error *err)
 
     if (config->scaler_listen)
         TRY(scaler_start(config->scaler_listen, &process->shared.scaler, err));
-    TRY(worker_tracing_start(
-        &process->shared.tracing, trace_settings_endpoint(&config->trace), config->name, err));
+    TRY(worker_tracing_start(&process->shared.tracing, &config->trace, config->name, err));
     TRY(start_thread(process, "relay", 0, relay_thread, err));
     TRY(start_thread(process, "builder", 0, builder_thread, err));
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));

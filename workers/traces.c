@@ -8,25 +8,15 @@
 #include "base/clock.h"
 #include "domain/ticks.h"
 #include "store/indexes/taken_traces.h"
+#include "store/transactions/step_trace.h"
 #include "workers/worker.h"
 
-enum { URL_BYTES = 512 };
-
-enum status worker_tracing_start(
-    struct worker_tracing *tracing, const char *endpoint, const char *name, struct error *err)
+enum status worker_tracing_start(struct worker_tracing *tracing, const struct trace_settings *settings,
+    const char *name, struct error *err)
 {
-    char url[URL_BYTES];
-    struct exporter_options options = { .url = url,
-        .content_type = "application/x-protobuf",
-        .name = "spans",
-        .write_body = codec_span_write_request,
-        .context = &tracing->source };
-
-    if (!endpoint)
-        return STATUS_OK;
     tracing->source = (struct codec_span_source){ "tavola-worker", TAVOLA_VERSION, name };
-    codec_span_url(endpoint, url, sizeof(url));
-    return exporter_start(&options, &tracing->exporter, err);
+    return exporter_start(&(struct exporter_options){ settings, codec_span_write_request, &tracing->source },
+        &tracing->exporter, err);
 }
 
 void worker_tracing_stop(struct worker_tracing *tracing)
@@ -56,14 +46,24 @@ static void send_span(struct worker_ctx *ctx, const struct span *span)
     exporter_add(ctx->shared->tracing.exporter, buf_str(&bytes));
 }
 
+/* From the commit of an intent to the beginning of its work. Returns the place in the trace. */
+static struct trace_context send_queue_span(
+    struct worker_ctx *ctx, const struct trace_context *parent, int64_t intent_us, int64_t begun_ticks)
+{
+    struct span queue = span_below(parent, "queue", SPAN_CONSUMER, worker_random(ctx));
+
+    queue.begun_ticks = ticks_from_unix_us(intent_us);
+    queue.ended_ticks = begun_ticks > queue.begun_ticks ? begun_ticks : queue.begun_ticks;
+    send_span(ctx, &queue);
+    return queue.context;
+}
+
 static void send_trace(struct worker_ctx *ctx, const struct taken_trace *trace, struct span reconcile)
 {
-    struct span queue = span_below(&trace->context, "queue", SPAN_CONSUMER, worker_random(ctx));
-    struct span next = span_below(&queue.context, reconcile.name, reconcile.kind, worker_random(ctx));
+    struct trace_context queue =
+        send_queue_span(ctx, &trace->context, trace->intent_us, reconcile.begun_ticks);
+    struct span next = span_below(&queue, reconcile.name, reconcile.kind, worker_random(ctx));
 
-    queue.begun_ticks = ticks_from_unix_us(trace->intent_us);
-    queue.ended_ticks = reconcile.begun_ticks > queue.begun_ticks ? reconcile.begun_ticks : queue.begun_ticks;
-    send_span(ctx, &queue);
     next.begun_ticks = reconcile.begun_ticks;
     next.ended_ticks = reconcile.ended_ticks;
     span_add_number(&next, "tavola.keys", reconcile.attributes[0].number);
@@ -90,4 +90,27 @@ void traces_end(struct worker_ctx *ctx, const struct taken_traces *taken, size_t
     span_add_number(&reconcile, "tavola.keys", (int64_t)keys);
     for (size_t i = 0; i < taken->count; i++)
         send_trace(ctx, &taken->items[i], reconcile);
+}
+
+struct step_trace *traces_begin_step(struct worker_ctx *ctx)
+{
+    struct step_trace *trace;
+
+    if (!ctx->shared->tracing.exporter)
+        return NULL;
+    trace = ARENA_NEW(&ctx->arena, struct step_trace);
+    trace->arena = &ctx->arena;
+    trace->random = worker_random(ctx);
+    return trace;
+}
+
+void traces_end_step(struct worker_ctx *ctx, struct step_trace *trace, int64_t begun_ticks)
+{
+    if (!trace || !trace->is_traced)
+        return;
+    if (trace->is_first)
+        (void)send_queue_span(ctx, &trace->submission, trace->intent_us, begun_ticks);
+    trace->span.begun_ticks = begun_ticks;
+    trace->span.ended_ticks = clock_ticks();
+    send_span(ctx, &trace->span);
 }

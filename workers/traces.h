@@ -6,6 +6,12 @@
  *     queue            from the write's commit to the beginning of the reconcile
  *       reconcile      the transaction, with all keys of its batch
  *         index entry  one for each index whose entries have changed
+ *
+ * For each step of a transaction that a traced call has submitted:
+ *
+ *   the call (server)
+ *     queue              from the submission to the beginning of the first step
+ *     transaction step   with the writes of the step below it, as those of a call above
  */
 #ifndef WORKERS_TRACES_H
 #define WORKERS_TRACES_H
@@ -14,6 +20,7 @@
 #include "http/exporter.h"
 
 struct worker_ctx;
+struct step_trace;   /* store/transactions/step_trace.h */
 struct taken_traces; /* store/indexes/taken_traces.h */
 
 /* Of the process. */
@@ -23,11 +30,11 @@ struct worker_tracing {
 };
 
 /*
- * Trace from now on; endpoint NULL: trace nothing. name: the worker's; borrowed.
- * STATUS_INTERNAL: the exporter cannot be started.
+ * Trace from now on, if the settings name a collector: see exporter_start. name: the worker's;
+ * borrowed, as the settings are.
  */
-MUST_USE enum status worker_tracing_start(
-    struct worker_tracing *tracing, const char *endpoint, const char *name, struct error *err);
+MUST_USE enum status worker_tracing_start(struct worker_tracing *tracing,
+    const struct trace_settings *settings, const char *name, struct error *err);
 
 void worker_tracing_stop(struct worker_tracing *tracing);
 
@@ -39,5 +46,9 @@ struct taken_traces *traces_begin(struct worker_ctx *ctx);
  * begun_ticks: of the reconcile.
  */
 void traces_end(struct worker_ctx *ctx, const struct taken_traces *taken, size_t keys, int64_t begun_ticks);
+
+/* Likewise for the next step of a transaction. */
+struct step_trace *traces_begin_step(struct worker_ctx *ctx);
+void traces_end_step(struct worker_ctx *ctx, struct step_trace *trace, int64_t begun_ticks);
 
 #endif

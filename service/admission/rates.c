@@ -17,7 +17,7 @@ enum { SETS = 1024, WAYS = 8, LOCKS = 64, NS_PER_US = 1000 };
 static const int64_t second_ns = 1000000000;
 
 /* The size of a bucket, as the time in which it fills. */
-static const int64_t bursts_ns[RATE_SCOPES] = { 1000000000, 1000000000, 5000000000, 250000000 };
+static const int64_t bursts_ns[RATE_SCOPES] = { 1000000000, 1000000000, 5000000000, 250000000, 1000000000 };
 
 struct slot {
     uint64_t owner; /* a hash; 0: the slot is free */
@@ -32,7 +32,8 @@ struct rates {
 };
 
 static const char *const scope_names[RATE_SCOPES] = { "account has", "partition has",
-    "account's changes of tables and indexes have", "account's compressed requests have" };
+    "account's changes of tables and indexes have", "account's compressed requests have",
+    "account's traces have" };
 
 struct rates *rates_new(const struct rate_limits *limits)
 {
@@ -204,6 +205,11 @@ void rates_note_inflated(struct rates *rates, struct str account, size_t bytes, 
     if (limit > 0)
         draw_cost(rates, RATE_INFLATED, owner_in(RATE_INFLATED, account), (int64_t)bytes * second_ns / limit,
             now_us * NS_PER_US, true);
+}
+
+bool rates_admit_traced(struct rates *rates, struct str account, int64_t now_us)
+{
+    return draw_tokens(rates, RATE_TRACED, owner_in(RATE_TRACED, account), 1, now_us * NS_PER_US);
 }
 
 long long rates_refused(const struct rates *rates, enum rate_scope scope)

@@ -2,7 +2,7 @@
 /*
  * rates.h - limits on what an account may use of this server per second: entities that it reads and writes,
  * in all and per partition; tables and indexes that it creates, changes and deletes; bytes that its
- * compressed requests inflate to.
+ * compressed requests inflate to; calls that it has traced.
  *
  * Each owner has a token bucket (base/token_bucket.h). The bucket holds what the limit allows in one second;
  * for changes of tables and indexes in five seconds, for inflated bytes in a quarter of a second. An
@@ -23,6 +23,7 @@ enum rate_scope {
     RATE_PARTITION, /* entities of one partition */
     RATE_CATALOGUE, /* changes of tables and indexes by an account */
     RATE_INFLATED,  /* bytes that an account's compressed requests inflate to */
+    RATE_TRACED,    /* calls that an account's callers have traced */
     RATE_SCOPES,
 };
 
@@ -51,7 +52,10 @@ MUST_USE enum status rates_admit_inflating(
     struct rates *rates, struct str account, int64_t now_us, struct error *err);
 void rates_note_inflated(struct rates *rates, struct str account, size_t bytes, int64_t now_us);
 
-/* The number of refused operations, or messages, since the start. */
+/* Whether a call that the account's caller has sampled is traced. It is served in either case. */
+MUST_USE bool rates_admit_traced(struct rates *rates, struct str account, int64_t now_us);
+
+/* The number of refused operations, or messages, or traces, since the start. */
 long long rates_refused(const struct rates *rates, enum rate_scope scope);
 
 #endif

@@ -202,10 +202,10 @@ static void collect_publisher(const struct publisher *publisher, struct buf *out
 static void collect_rates(const struct rates *rates, struct buf *out)
 {
     static const char *const labels[RATE_SCOPES] = { "scope=\"account\"", "scope=\"partition\"",
-        "scope=\"catalogue\"", "scope=\"inflated\"" };
+        "scope=\"catalogue\"", "scope=\"inflated\"", "scope=\"traced\"" };
 
-    metrics_family(
-        out, "tavola_rate_limited_total", "counter", "Operations over a rate, shed as SERVER_BUSY.");
+    metrics_family(out, "tavola_rate_limited_total", "counter",
+        "Operations over a rate, shed as SERVER_BUSY; in the scope traced they are served without a trace.");
     for (int i = 0; i < RATE_SCOPES; i++)
         metrics_value(out, "tavola_rate_limited_total", labels[i],
             rates ? (double)rates_refused(rates, (enum rate_scope)i) : 0);

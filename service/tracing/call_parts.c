@@ -41,7 +41,9 @@ void call_parts_read(const struct call_end *end, struct call_parts *out)
 {
     int64_t now_us = clock_monotonic_us();
 
-    *out = (struct call_parts){ .duration_us = now_us - rpc_call_begun_us(end->call) };
+    int64_t begun_us = end->begun_us > 0 ? end->begun_us : rpc_call_begun_us(end->call);
+
+    *out = (struct call_parts){ .duration_us = now_us - begun_us };
     if (end->operation)
         read_operation(end->operation, now_us, out);
 }

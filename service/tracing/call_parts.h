@@ -9,7 +9,7 @@
 #include "service/tracing/tracing.h"
 
 struct call_parts {
-    int64_t duration_us;     /* from the call's arrival to now */
+    int64_t duration_us;     /* from the arrival of the call, or of the stream's operation, to now */
     bool ran;                /* the store has run an operation: */
     int64_t queue_us;        /* it waited for a batch, or for the freshness that it required */
     int64_t database_us;     /* from there to its outcome */

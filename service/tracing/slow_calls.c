@@ -40,17 +40,6 @@ void slow_calls_read_ids(struct rpc_call *call, struct call_ids *out)
         copy_id(rpc_call_metadata(call, "x-ms-client-request-id"), out->request);
 }
 
-/* A call that waits for an event lasts as long as its caller asks. */
-static bool may_be_slow(const struct call_end *end)
-{
-    enum operation_wait wait;
-
-    if (!end->operation)
-        return true;
-    wait = operation_kind_facts(end->operation->kind)->wait;
-    return wait == OPERATION_WAIT_NONE || wait == OPERATION_WAIT_FRESHNESS;
-}
-
 static const char *copy_name(struct str name, char out[NAME_BYTES])
 {
     snprintf(out, NAME_BYTES, "%.*s", STR_ARG(name));
@@ -90,7 +79,7 @@ void slow_calls_note(const struct call_end *end, int64_t slow_us)
     bool is_slow;
 
     call_parts_read(end, &parts);
-    is_slow = slow_us > 0 && parts.duration_us >= slow_us && may_be_slow(end) && draw_line(&left_out);
+    is_slow = slow_us > 0 && parts.duration_us >= slow_us && !end->awaits_event && draw_line(&left_out);
     if (!is_slow && (end->failure || !log_wants(LOG_DEBUG))) /* call_fail logs failures */
         return;
     slow_calls_read_ids(end->call, &ids);

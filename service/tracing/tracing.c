@@ -10,24 +10,14 @@
 #include "domain/account_id.h"
 #include "service/tracing/call_parts.h"
 
-enum { URL_BYTES = 512, TICKS_PER_US = 10 };
+enum { TICKS_PER_US = 10 };
 
 enum status tracing_start(
-    struct tracing *tracing, const char *endpoint, int64_t per_million, const char *name, struct error *err)
+    struct tracing *tracing, const struct trace_settings *settings, const char *name, struct error *err)
 {
-    char url[URL_BYTES];
-    struct exporter_options options = { .url = url,
-        .content_type = "application/x-protobuf",
-        .name = "spans",
-        .write_body = codec_span_write_request,
-        .context = &tracing->source };
-
-    if (!endpoint)
-        return STATUS_OK;
-    tracing->per_million = per_million;
     tracing->source = (struct codec_span_source){ "tavolad", TAVOLA_VERSION, name };
-    codec_span_url(endpoint, url, sizeof(url));
-    return exporter_start(&options, &tracing->exporter, err);
+    return exporter_start(&(struct exporter_options){ settings, codec_span_write_request, &tracing->source },
+        &tracing->exporter, err);
 }
 
 void tracing_stop(struct tracing *tracing)
@@ -51,19 +41,29 @@ static struct call_trace *new_trace(struct rpc_call *call, const struct trace_co
     return trace;
 }
 
-const struct call_trace *tracing_begin_call(const struct tracing *tracing, struct rpc_call *call)
+/* The caller's own trace. NULL: it is not sampled, or the account has used up its rate of traced calls. */
+static struct call_trace *follow_trace(const struct tracing *tracing, struct rpc_call *call,
+    struct str account, const struct trace_context *context)
 {
-    struct trace_context context;
     struct call_trace *trace;
 
-    if (trace_context_parse(rpc_call_metadata(call, "traceparent"), &context)) {
-        if (!context.is_sampled)
-            return NULL;
-        trace = new_trace(call, &context);
-        memcpy(trace->parent_id, context.span_id, SPAN_ID_BYTES);
-        new_span_id(trace->context.span_id);
-        return trace;
-    }
+    if (!context->is_sampled || !rates_admit_traced(tracing->rates, account, clock_monotonic_us()))
+        return NULL;
+    trace = new_trace(call, context);
+    memcpy(trace->parent_id, context->span_id, SPAN_ID_BYTES);
+    new_span_id(trace->context.span_id);
+    return trace;
+}
+
+const struct call_trace *tracing_begin_call(
+    const struct tracing *tracing, struct rpc_call *call, struct str account)
+{
+    struct trace_context context;
+
+    if (!tracing->exporter)
+        return NULL;
+    if (trace_context_parse(rpc_call_metadata(call, "traceparent"), &context))
+        return follow_trace(tracing, call, account, &context);
     if (tracing->per_million == 0)
         return NULL;
     context = trace_context_begin(

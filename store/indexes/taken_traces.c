@@ -2,7 +2,19 @@
 /* taken_traces.c - see the header. */
 #include "store/indexes/taken_traces.h"
 
+#include <string.h>
+
 #include "store/indexes/source_keys.h"
+
+/* One call can write many keys: its trace leaves room for those of other calls. */
+static bool has_enough_of(const struct taken_traces *traces, const struct trace_context *context)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < traces->count; i++)
+        count += memcmp(traces->items[i].context.trace_id, context->trace_id, TRACE_ID_BYTES) == 0;
+    return count >= MAX_TAKEN_OF_A_TRACE;
+}
 
 void taken_traces_add(struct taken_traces *traces, const PGresult *intents)
 {
@@ -11,7 +23,8 @@ void taken_traces_add(struct taken_traces *traces, const PGresult *intents)
 
         *trace = (struct taken_trace){ 0 };
         if (PQgetisnull(intents, i, OPEN_INTENT_TRACE) ||
-            !trace_context_load(pg_bytes(intents, i, OPEN_INTENT_TRACE), &trace->context))
+            !trace_context_load(pg_bytes(intents, i, OPEN_INTENT_TRACE), &trace->context) ||
+            has_enough_of(traces, &trace->context))
             continue;
         trace->key = (size_t)pg_int8(intents, i, OPEN_INTENT_N) - 1;
         trace->intent_us = intent_id_us(pg_intent_id(intents, i, OPEN_INTENT_ID));

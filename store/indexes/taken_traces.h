@@ -10,7 +10,8 @@
 #include "domain/tracing/trace_context.h"
 #include "store/session/session.h"
 
-enum { MAX_TAKEN_TRACES = 64 }; /* of one piece of work; intents beyond them end their traces */
+/* Of one piece of work; intents beyond them end their traces. */
+enum { MAX_TAKEN_TRACES = 64, MAX_TAKEN_OF_A_TRACE = 8 };
 
 /* What one index got of a key. */
 struct traced_index {

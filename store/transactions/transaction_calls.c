@@ -153,7 +153,8 @@ static enum status commit_submission(struct session *session, const struct opera
     struct str id = operation->in.transaction.transaction.id;
     struct intent intent = { .bucket = transaction_calls_bucket(id),
         .kind = INTENT_TRANSACTION,
-        .key = { .partition = operation->account, .row = id } };
+        .key = { .partition = operation->account, .row = id },
+        .trace = operation->trace };
 
     intent.id = session_intent_id(session, now_us);
     TRY(intent_rows_send(session, &intent, 1, err));

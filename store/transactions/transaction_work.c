@@ -2,7 +2,8 @@
 /*
  * transaction_work.c - one step of a transaction, in one commit:
  *
- *   flight 1   BEGIN; fence; catalogue; lock the transaction's row; if there is none, or it has ended, stop
+ *   flight 1   BEGIN; fence; catalogue; lock the transaction's row; its trace, if that is wanted; if there is no
+ *              row, or it has ended, stop
  *   flight 2   lock or create the entities of the next step, read them
  *   plan       the same as for any write
  *   flight 3   rows, intents, the step's outcome; after the last step delete the intent; marker; COMMIT
@@ -27,11 +28,16 @@
 #include "store/session/worker.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
+#include "store/transactions/step_trace.h"
 #include "store/transactions/transaction_calls.h"
+
+/* Columns of transaction_trace.sql. */
+enum { TRACE_INTENT_ID, TRACE_BYTES };
 
 struct step_work {
     const struct worker *store;
     const struct intent *intent;
+    struct step_trace *trace; /* NULL: it is not wanted */
     bool finished;
     /* the effect to perform, and then to settle; its texts are in the arena */
     struct effect effect;
@@ -51,6 +57,8 @@ struct stepping {
     struct write writes[2];
     struct operation operations[2];
     struct write_set set;
+    bool has_trace;                    /* the call that submitted was traced */
+    const struct trace_context *trace; /* of the step; NULL: it is not traced */
     int64_t now_us;
     struct str noted;        /* of the transaction's row; empty: nothing */
     struct effect_note note; /* of an effect that begins */
@@ -71,21 +79,44 @@ void worker_observe(struct worker *store,
 
 /* ---- flight 1 ---- */
 
-/* *found is false if there is no such transaction. */
-static enum status lock_transaction(struct session *session, const struct intent *intent,
-    struct stepping *stepping, bool *found, struct error *err)
+static enum status send_by_key(
+    struct session *session, const struct embedded *sql, const struct intent *intent, struct error *err)
 {
     struct pg_params params;
-    PG_RESULT row = NULL;
 
-    TRY(session_send_begin(session, err));
     pg_params_init(&params, &session->arena);
     transaction_calls_add_key(&params, intent->key.partition, intent->key.row);
-    TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
+    return pg_send(&session->pg, sql, &params, err);
+}
+
+/* false: the submission was not traced. */
+static bool read_trace(const PGresult *row, struct step_trace *trace)
+{
+    if (PQntuples(row) == 0 || !trace_context_load(pg_bytes(row, 0, TRACE_BYTES), &trace->submission))
+        return false;
+    trace->intent_us = intent_id_us(pg_intent_id(row, 0, TRACE_INTENT_ID));
+    return true;
+}
+
+/* *found is false if there is no such transaction. */
+static enum status lock_transaction(struct session *session, struct step_work *work,
+    struct stepping *stepping, bool *found, struct error *err)
+{
+    const struct intent *intent = work->intent;
+    PG_RESULT row = NULL;
+    PG_RESULT trace = NULL;
+
+    TRY(session_send_begin(session, err));
+    TRY(send_by_key(session, &sql_transaction_lock, intent, err));
+    if (work->trace)
+        TRY(send_by_key(session, &sql_transaction_trace, intent, err));
     TRY(pg_sync(&session->pg, err));
     TRY(session_take_begin(session, &stepping->now_us, err));
     TRY(pg_next(&session->pg, &row, err));
+    if (work->trace)
+        TRY(pg_next(&session->pg, &trace, err));
     TRY(pg_end(&session->pg, err));
+    stepping->has_trace = work->trace && read_trace(trace, work->trace);
     *found = PQntuples(row) > 0;
     if (!*found)
         return STATUS_OK;
@@ -124,6 +155,7 @@ static void prepare_write(
         .account = target.account.len > 0 ? target.account : stepping->transaction.account,
         .table = target.table,
         .arena = arena,
+        .trace = stepping->trace,
         .in.write = { .writes = &stepping->writes[i],
             .count = 1,
             .atomic = true,
@@ -382,6 +414,31 @@ static void advance(struct stepping *stepping, struct arena *arena)
         transaction->state = TRANSACTION_RUNNING;
 }
 
+/* The intents of the step's writes continue the trace below the step's span. */
+static void begin_span(struct step_trace *trace, struct stepping *stepping)
+{
+    trace->span = span_below(&trace->submission, "transaction step", SPAN_INTERNAL, trace->random);
+    trace->is_first = stepping->transaction.attempt_count == 0;
+    stepping->trace = &trace->span.context;
+}
+
+static void end_span(struct step_trace *trace, const struct stepping *stepping)
+{
+    const struct attempt *attempt = &stepping->attempt;
+    struct buf failure;
+
+    span_add_text(&trace->span, "tavola.table", arena_copy(trace->arena, stepping->step->table));
+    span_add_number(&trace->span, "tavola.step", attempt->step + 1);
+    span_add_number(&trace->span, "tavola.steps", (int64_t)stepping->transaction.step_count);
+    trace->is_traced = true;
+    if (attempt->status != STATUS_OK) {
+        buf_init(&failure, trace->arena);
+        buf_append(&failure, attempt->reason);
+        buf_append_byte(&failure, '\0');
+        trace->span.failure = buf_str(&failure).data;
+    }
+}
+
 static enum status commit_step(
     struct session *session, struct stepping *stepping, struct step_work *work, struct error *err)
 {
@@ -403,6 +460,8 @@ static enum status commit_step(
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));
     FAILPOINT("step.after_commit");
+    if (stepping->trace)
+        end_span(work->trace, stepping);
     if (intent_count > 0 && observer->intents_committed)
         observer->intents_committed(observer->context, intents, intent_count);
     return STATUS_OK;
@@ -496,7 +555,7 @@ static enum status begin_step(struct session *session, struct stepping *stepping
     struct transaction *transaction = &stepping->transaction;
 
     *stands = false;
-    TRY(lock_transaction(session, work->intent, stepping, stands, err));
+    TRY(lock_transaction(session, work, stepping, stands, err));
     *stands = *stands && !transaction_is_final(transaction->state);
     if (!*stands)
         return drop_intent(session, work, err);
@@ -504,6 +563,8 @@ static enum status begin_step(struct session *session, struct stepping *stepping
         return error_set(err, STATUS_INTERNAL, "transaction %.*s has %d of %zu steps done and has not ended",
             STR_ARG(transaction->id), transaction->steps_done, transaction->step_count);
     stepping->step = &transaction->steps[transaction->steps_done];
+    if (stepping->has_trace)
+        begin_span(work->trace, stepping);
     stepping->effects = work->store->effects;
     prepare(stepping, work->store->worker, &session->arena);
     stepping->attempt.started = work->store->step_began;
@@ -564,10 +625,10 @@ static enum status run_step(struct worker *store, struct step_work *work, struct
     return worker_attempt(store, settle_effect, work, err);
 }
 
-enum status transaction_work_step(
-    struct worker *store, const struct intent *intent, bool *finished, struct error *err)
+enum status transaction_work_step(struct worker *store, const struct intent *intent, struct step_trace *trace,
+    bool *finished, struct error *err)
 {
-    struct step_work work = { .store = store, .intent = intent };
+    struct step_work work = { .store = store, .intent = intent, .trace = trace };
     enum status status;
 
     arena_init(&work.arena);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "domain/intents/intent.h"
 
+struct step_trace;
 struct worker;
 struct entity;
 struct effect;
@@ -37,7 +38,8 @@ void transaction_work_use(struct worker *store, const struct effects *effects);
 /*
  * Carry out the next step of the transaction that an intent of kind INTENT_TRANSACTION names.
  * *finished: no step is left (or the transaction had ended before, or does not exist), and the
- * intent is deleted.
+ * intent is deleted. trace: filled if the step's effect, or its failure, has committed; NULL: it
+ * is not wanted.
  *
  * A step with an effect outside the database is several transactions: see domain/transactions/effect.h. If the effect
  * fails, the call returns its status, and the step is repeated from its note.
@@ -45,7 +47,7 @@ void transaction_work_use(struct worker *store, const struct effects *effects);
  * If a step fails for a reason of its own, such as its precondition, the transaction ends as
  * FAILED, and the call returns STATUS_OK with *finished true.
  */
-MUST_USE enum status transaction_work_step(
-    struct worker *store, const struct intent *intent, bool *finished, struct error *err);
+MUST_USE enum status transaction_work_step(struct worker *store, const struct intent *intent,
+    struct step_trace *trace, bool *finished, struct error *err);
 
 #endif

@@ -6,8 +6,10 @@ import time
 import unittest
 
 from tavola_test import client, http_client, log_lines, metrics
+from tavola_test.certificates import Authority
 from tavola_test.client import ImportEntitiesRequest, entity
 from tavola_test.collector import Collector
+from tavola_test.processes import run_program
 from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
 
@@ -54,9 +56,9 @@ class TracingCase(unittest.TestCase):
         wait_for(f"spans {names}", lambda: set(names) <= {span.name for span in self.collector.spans(trace)})
         return {span.name: span for span in self.collector.spans(trace)}
 
-    def count(self, outcome):
+    def count(self, label, family="tavola_spans_total", name="outcome"):
         text = metrics.get(self.metrics)[2]
-        line = next(line for line in text.splitlines() if line.startswith(f'tavola_spans_total{{outcome="{outcome}"}}'))
+        line = next(line for line in text.splitlines() if line.startswith(f'{family}{{{name}="{label}"}}'))
         return float(line.split()[-1])
 
 
@@ -139,8 +141,92 @@ class FromACallToItsIndexEntry(TracingCase):
         self.assertEqual(spans[self.CALL].failure, "TABLE_NOT_FOUND")
 
 
+    def submit(self, transaction, trace, steps):
+        path = "/tavola.v1.TransactionService/SubmitTransaction"
+        request = client.types.message("tavola.v1.SubmitTransactionRequest")(transaction_id=transaction, steps=steps)
+        self.caller.channel.unary_unary(path)(
+            request.SerializeToString(), metadata=[("traceparent", traceparent(trace))], timeout=20)
+        self.caller.wait_transaction(transaction_id=transaction)
+        return path[1:]
+
+    def check_step(self, spans, step, number, submit, entries):
+        """The step is a child of the submission, and the index entry that it causes is below it."""
+        self.assertEqual((step.parent, step.program, step.failure), (submit.id, "tavola-worker", None))
+        self.assertEqual(step.attributes, {"tavola.table": "people", "tavola.step": number, "tavola.steps": 2})
+        below = [span for span in spans if span.name == "queue" and span.parent == step.id]
+        self.assertEqual(len(below), entries)
+        for queue in below:
+            [reconcile] = [span for span in spans if span.parent == queue.id]
+            self.assertEqual([span.name for span in spans if span.parent == reconcile.id], ["index entry"])
+        self.assertLessEqual(submit.begun, step.begun)
+        self.assertLessEqual(step.begun, step.ended)
+
+    def test_the_steps_of_a_transaction_are_children_of_its_submission(self):
+        trace = "5" * 32
+        put = [{"insert_or_replace": {"table": "people", "entity": entity("Sup3rPartition", f"Sup3rRow{i}", City="Step")}}
+               for i in range(2)]
+        name = self.submit("traced", trace, put)
+        wait_for("the entries", lambda: len([s for s in self.collector.spans(trace) if s.name == "index entry"]) == 2)
+        spans = self.collector.spans(trace)
+        [submit] = [span for span in spans if span.name == name]
+        steps = [span for span in spans if span.name == "transaction step"]
+        self.assertEqual([span.attributes["tavola.step"] for span in steps], [1, 2])
+        for number, step in enumerate(steps, 1):
+            self.check_step(spans, step, number, submit, 1)
+        [queue] = [span for span in spans if span.name == "queue" and span.parent == submit.id]
+        self.assertLessEqual(queue.ended, steps[0].begun + 1000)
+        for body in self.collector.bodies:
+            for secret in SECRETS:
+                self.assertNotIn(secret.encode(), body)
+
+    def test_a_step_that_fails_says_why(self):
+        trace = "6" * 32
+        steps = [{"insert_or_replace": {"table": "people", "entity": entity("p", "absent", City="x")}, "precondition": {"if_match": "*"}}]
+        self.submit("failing", trace, steps)
+        [step] = [span for span in self.wait_for_step(trace) if span.name == "transaction step"]
+        self.assertEqual((step.failure, step.attributes["tavola.step"]), ("RESOURCE_NOT_FOUND", 1))
+
+    def wait_for_step(self, trace):
+        self.wait_for_spans(trace, ["transaction step"])
+        return self.collector.spans(trace)
+
+    def test_a_transaction_without_a_trace_has_no_spans(self):
+        before = {span.id for span in self.collector.spans()}
+        put = {"insert_or_replace": {"table": "people", "entity": entity("p", "untold", City="x")}}
+        self.caller.submit_transaction(transaction_id="untold", steps=[put])
+        self.caller.wait_transaction(transaction_id="untold")
+        upsert(self.caller, "people", [("traceparent", traceparent("7" * 32))], row="behind")
+        self.wait_for_spans("7" * 32, [self.CALL, "index entry"])
+        self.assertEqual({span.trace for span in self.collector.spans() if span.id not in before}, {"7" * 32})
+
+    def test_a_call_that_writes_much_leaves_room_for_the_traces_of_others(self):
+        """One piece of a worker's work tells eight keys of a trace at most, so a piece of 64 of them has room for eight calls."""
+        path = "/tavola.v1.EntityService/ImportEntities"
+        sent = ImportEntitiesRequest(table="people", entities=[entity("p", f"many{i:03}", City="x") for i in range(400)])
+        rpc = self.caller.channel.stream_stream(path)
+        list(rpc(iter([sent.SerializeToString()]), metadata=[("traceparent", traceparent("8" * 32))], timeout=20))
+        wait_for("the entries", lambda: len(self.caller.lookup("byCity", ["x"])) >= 100)
+        self.wait_for_spans("8" * 32, ["index entry"])
+        batches = {}
+        for span in self.collector.spans("8" * 32):
+            if span.name == "reconcile":
+                batches.setdefault((span.begun, span.attributes["tavola.keys"]), []).append(span)
+        self.assertTrue(batches)
+        self.assertLessEqual(max(len(found) for found in batches.values()), 8)
+
+
 class TheBeginningOfATrace(TracingCase):
     CALL = FromACallToItsIndexEntry.CALL
+
+    def test_an_account_that_samples_everything_leaves_room_for_others(self):
+        """Calls over the rate are served, without a trace, and counted."""
+        self.start(TAVOLA_TRACED_RATE_LIMIT="5", TAVOLA_AUTHENTICATION="none")
+        for number in range(100):
+            upsert(self.caller, "people", [("traceparent", traceparent(f"{number + 1:032x}"))], row=f"{number}")
+        self.assertEqual(len(self.caller.query_entities(query={"table": "people"}, page_size=1000).entities), 100)
+        limited = self.count("traced", "tavola_rate_limited_total", "scope")
+        self.assertGreater(limited, 0)
+        wait_for("the rest", lambda: len({span.trace for span in self.collector.spans()}) + limited == 100)
 
     def test_calls_without_a_trace_begin_one_by_chance(self):
         self.start(TAVOLA_TRACES_PER_MILLION="1000000", TAVOLA_OTLP_ENDPOINT="", OTEL_EXPORTER_OTLP_ENDPOINT=self.collector.endpoint)
@@ -149,6 +235,83 @@ class TheBeginningOfATrace(TracingCase):
         span = next(span for span in self.collector.spans() if span.name == self.CALL)
         self.assertEqual(span.parent, "")
         self.assertRegex(span.trace, "^[0-9a-f]{32}$")
+
+
+class ACollectorThatIsProtected(TracingCase):
+    """Its certificate is of an authority of its own, and it wants a credential."""
+
+    WANTED = {"Authorization": "Bearer s3cr3t,token", "X-Tenant": "t1"}
+    HEADERS = "authorization=Bearer%20s3cr3t%2Ctoken, x-tenant = t1"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.authority = Authority(cls.made.folder, "authority")
+        cls.certificate = cls.authority.sign("collector")
+        cls.headers_file = os.path.join(cls.made.folder, "headers")
+
+    def setUp(self):
+        self.collector = Collector(self.certificate, self.WANTED)
+        self.addCleanup(self.collector.close)
+
+    def write_headers(self, text):
+        with open(self.headers_file + ".new", "w") as file:
+            file.write(text)
+        os.rename(self.headers_file + ".new", self.headers_file)
+
+    def check_sent(self):
+        upsert(self.caller, "people", [("traceparent", traceparent())])
+        wait_for("a span", lambda: self.collector.spans(TRACE))
+        self.assertNotIn("s3cr3t", self.made.server.output())
+
+    def why_failed(self):
+        upsert(self.caller, "people", [("traceparent", traceparent())])
+        wait_for("a drop", lambda: self.count("dropped") >= 1)
+        return wait_for("the line", lambda: [
+            line["why"] for line in log_lines.of(self.made.server.output(), "export", status="failed")])[-1]
+
+    def test_the_settings_name_its_authority_and_the_credential(self):
+        self.start(TAVOLA_OTLP_HEADERS=self.HEADERS, TAVOLA_OTLP_CA=self.authority.file)
+        self.check_sent()
+
+    def test_the_standard_names_count_too(self):
+        self.start(OTEL_EXPORTER_OTLP_HEADERS=self.HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE=self.authority.file)
+        self.check_sent()
+
+    def test_a_credential_in_a_file_is_read_again_when_it_is_renewed(self):
+        self.write_headers("authorization=Bearer%20old\nx-tenant=t1\n")
+        self.start(TAVOLA_OTLP_HEADERS_FILE=self.headers_file, TAVOLA_OTLP_CA=self.authority.file)
+        self.assertEqual(self.why_failed(), "the collector answers 401")
+        self.write_headers(self.HEADERS.replace(",", "\n"))
+        self.check_sent()
+        os.unlink(self.headers_file)
+        dropped = self.count("dropped")
+        upsert(self.caller, "people", [("traceparent", traceparent())])
+        wait_for("a drop", lambda: self.count("dropped") > dropped)
+
+    def test_a_certificate_of_an_unknown_authority_gets_nothing(self):
+        self.start(TAVOLA_OTLP_HEADERS=self.HEADERS)
+        self.assertIn("certificate", self.why_failed().lower())
+        self.assertEqual(self.collector.bodies, [])
+
+    def test_what_cannot_be_used_stops_the_start_and_is_not_shown(self):
+        self.write_headers("no header: s3cr3t")
+        for settings, wanted in (
+            ({"TAVOLA_OTLP_HEADERS": "s3cr3t"}, "TAVOLA_OTLP_HEADERS"),
+            ({"TAVOLA_OTLP_HEADERS": "a=s3cr3t%0d%0ax"}, "TAVOLA_OTLP_HEADERS"),
+            ({"TAVOLA_OTLP_HEADERS": "a b=s3cr3t"}, "TAVOLA_OTLP_HEADERS"),
+            ({"TAVOLA_OTLP_HEADERS_FILE": self.headers_file}, self.headers_file),
+            ({"TAVOLA_OTLP_HEADERS_FILE": "/nowhere"}, "/nowhere"),
+            ({"TAVOLA_OTLP_HEADERS_FILE": self.headers_file, "TAVOLA_OTLP_HEADERS": "a=s3cr3t"}, "unset one"),
+            ({"TAVOLA_OTLP_CA": "/nowhere.pem"}, "/nowhere.pem"),
+        ):
+            given = self.made.server_settings(TAVOLA_OTLP_ENDPOINT=self.collector.endpoint, **settings)
+            for name in ("tavolad", "tavola-worker"):
+                with self.subTest(settings, program=name):
+                    ended = run_program(name, settings=given)
+                    self.assertNotEqual(ended.returncode, 0)
+                    self.assertIn(wanted, ended.stderr)
+                    self.assertNotIn("s3cr3t", ended.stderr)
 
 
 class ACollectorInTrouble(TracingCase):
@@ -214,6 +377,54 @@ class SlowCalls(TracingCase):
         self.assertEqual(line["rows_examined"], "1")
         for secret in SECRETS:
             self.assertNotIn(secret, self.made.server.output())
+
+    def test_an_operation_of_a_stream_has_a_line_and_the_stream_has_not(self):
+        self.start(TAVOLA_SLOW_CALL_MS="200", TAVOLA_OTLP_ENDPOINT="")
+        upsert(self.caller, "people", [])
+        path = "/tavola.v1.EntityService/ScanEntities"
+        request = client.types.message("tavola.v1.ScanEntitiesRequest")(query={"table": "people"})
+        headers = [("traceparent", traceparent()), ("x-request-id", "scan-17")]
+        scan = self.caller.channel.unary_stream(path)
+        with self.made.locked("entities"):
+            messages = scan(request.SerializeToString(), metadata=headers, timeout=30)
+            begun = time.monotonic()
+            self.made.wait_for_lock_waiter()
+            wait_for("the threshold", lambda: time.monotonic() - begun > 0.3)
+        list(messages)
+        [line] = wait_for("the line", lambda: log_lines.of(self.made.server.output(), "slow_call", request_id="scan-17"))
+        self.assertEqual(
+            (line["method"], line["status"], line["table"], line["trace_id"]), (path, "OK", "people", TRACE))
+        self.assertGreaterEqual(int(line["database_us"]), 200000)
+        for secret in SECRETS:
+            self.assertNotIn(secret, self.made.server.output())
+
+    def test_a_stream_that_waits_for_changes_is_not_slow(self):
+        self.start(TAVOLA_SLOW_CALL_MS="200", TAVOLA_OTLP_ENDPOINT="")
+        self.caller.update_table(table={"name": "people", "change_feed": True}, update_mask={"paths": ["change_feed"]})
+        path = "/tavola.v1.EntityService/WatchEntities"
+        request = client.types.message("tavola.v1.WatchEntitiesRequest")(table="people")
+        watch = self.caller.channel.unary_stream(path)(request.SerializeToString(), timeout=30)
+        begun = time.monotonic()
+        wait_for("the threshold", lambda: time.monotonic() - begun > 0.4)
+        upsert(self.caller, "people", [], row="watched")
+        next(iter(watch))
+        watch.cancel()
+        wait_for("the end", lambda: metrics.get(self.metrics)[2])
+        self.assertEqual(log_lines.of(self.made.server.output(), "slow_call", method=path), [])
+
+    def test_a_call_that_waits_for_a_transaction_is_not_slow(self):
+        self.start(TAVOLA_SLOW_CALL_MS="200", TAVOLA_OTLP_ENDPOINT="")
+        put = {"insert_or_replace": {"table": "people", "entity": entity("p", "waited", City="x")}}
+        self.caller.submit_transaction(transaction_id="waited", steps=[put])
+        path = "/tavola.v1.TransactionService/WaitTransaction"
+        request = client.types.message("tavola.v1.WaitTransactionRequest")(transaction_id="waited")
+        wait = self.caller.channel.unary_unary(path).future(request.SerializeToString(), timeout=60)
+        begun = time.monotonic()
+        wait_for("the threshold", lambda: time.monotonic() - begun > 0.4)
+        self.made.start_worker()
+        self.addCleanup(self.made.worker.kill)
+        wait.result()
+        self.assertEqual(log_lines.of(self.made.server.output(), "slow_call", method=path), [])
 
     def test_debug_shows_every_call_so(self):
         self.start(TAVOLA_SLOW_CALL_MS="0", TAVOLA_LOG_LEVEL="debug", TAVOLA_OTLP_ENDPOINT="")

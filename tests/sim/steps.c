@@ -157,6 +157,17 @@ void traces_end(struct worker_ctx *ctx, const struct taken_traces *taken, size_t
     (void)ctx, (void)taken, (void)keys, (void)begun_ticks;
 }
 
+struct step_trace *traces_begin_step(struct worker_ctx *ctx)
+{
+    (void)ctx;
+    return NULL;
+}
+
+void traces_end_step(struct worker_ctx *ctx, struct step_trace *trace, int64_t begun_ticks)
+{
+    (void)ctx, (void)trace, (void)begun_ticks;
+}
+
 /* One key after another: a batch shares one transaction, so a worker that dies in it has done nothing. */
 enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
     struct reconcile_counts *counts, struct error *err)
@@ -230,8 +241,8 @@ static void trace_step(int number, const struct sim_step *step)
         trace_key(step->to);
 }
 
-enum status transaction_work_step(
-    struct worker *store, const struct intent *intent, bool *finished, struct error *err)
+enum status transaction_work_step(struct worker *store, const struct intent *intent, struct step_trace *trace,
+    bool *finished, struct error *err)
 {
     int number = db_key_of(intent), value = 0;
     struct sim_transaction *transaction = &db.transactions[number];
@@ -239,7 +250,7 @@ enum status transaction_work_step(
     int64_t version = 0;
     struct intent_id id;
 
-    (void)store;
+    (void)store, (void)trace;
     TRY(db_begin("begin step", err));
     id = db_draw_id();
     if (!sim_without("G14"))

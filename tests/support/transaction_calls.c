@@ -73,7 +73,7 @@ bool transaction_step(struct worker *worker, const char *id)
     bool finished = false;
 
     ck_assert_msg(
-        transaction_work_step(worker, &intent, &finished, &err) == STATUS_OK, "step: %s", err.message);
+        transaction_work_step(worker, &intent, NULL, &finished, &err) == STATUS_OK, "step: %s", err.message);
     return finished;
 }
 

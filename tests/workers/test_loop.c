@@ -203,10 +203,10 @@ enum status reconcile_keys(struct worker *store, const struct intent *intents, s
     return STATUS_OK;
 }
 
-enum status transaction_work_step(
-    struct worker *store, const struct intent *intent, bool *finished, struct error *err)
+enum status transaction_work_step(struct worker *store, const struct intent *intent, struct step_trace *trace,
+    bool *finished, struct error *err)
 {
-    (void)store, (void)intent;
+    (void)store, (void)intent, (void)trace;
     TRY(fake_down(err));
     fake.steps++;
     *finished = --fake.steps_left <= 0;

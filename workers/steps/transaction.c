@@ -4,7 +4,20 @@
  * in between, the worker that gets the message next does the rest.
  */
 #include "store/transactions/transaction_work.h"
+
+#include "base/clock.h"
 #include "workers/steps/steps.h"
+
+static enum status carry_on(
+    struct worker_ctx *ctx, const struct intent *intent, bool *finished, struct error *err)
+{
+    struct step_trace *trace = traces_begin_step(ctx);
+    int64_t begun_ticks = trace ? clock_ticks() : 0;
+
+    TRY(transaction_work_step(ctx->store, intent, trace, finished, err));
+    traces_end_step(ctx, trace, begun_ticks);
+    return STATUS_OK;
+}
 
 enum status step_transaction(
     struct worker_ctx *ctx, const struct intent *intents, size_t count, struct error *err)
@@ -15,7 +28,7 @@ enum status step_transaction(
         while (!finished) {
             if (worker_is_stopping(ctx->shared))
                 return error_set(err, STATUS_CANCELLED, "the worker is stopping");
-            TRY(transaction_work_step(ctx->store, &intents[i], &finished, err));
+            TRY(carry_on(ctx, &intents[i], &finished, err));
         }
     }
     return STATUS_OK;

@@ -377,7 +377,7 @@ START_TEST(a_transaction_is_waited_for_with_all_it_does)
     struct operation *waiting = a_lookup_after("Bonn", &token);
     submit(scene.store, waiting);
     refused(in_haste(a_lookup_after("Bonn", &token)), "NOT_FRESH_ENOUGH", "has not ended");
-    ck_assert_int_eq(transaction_work_step(worker, &intent, &finished, &err), STATUS_OK);
+    ck_assert_int_eq(transaction_work_step(worker, &intent, NULL, &finished, &err), STATUS_OK);
     ck_assert(finished);
     refused(in_haste(a_lookup_after("Bonn", &token)), "NOT_FRESH_ENOUGH", "not reached the index");
     run(scene.store, get);

@@ -105,7 +105,7 @@ static void fail_a_step(void)
     bool finished;
 
     intent.bucket = transaction_calls_bucket(intent.key.row);
-    ck_assert_int_ne(transaction_work_step(world.worker, &intent, &finished, &err), STATUS_OK);
+    ck_assert_int_ne(transaction_work_step(world.worker, &intent, NULL, &finished, &err), STATUS_OK);
 }
 
 /* ---- the three parts ---- */

@@ -4,6 +4,7 @@ the product's own definition of them.
 """
 
 import http.server
+import ssl
 import struct
 import threading
 import types
@@ -83,11 +84,13 @@ def spans_of(body):
 
 
 class Collector:
-    """Listens on a port of its own. answer: the status of each reply; hang(): answer nothing until go_on()."""
+    """Listens on a port of its own. answer: the status of each reply; hang(): answer nothing until go_on(); certificate: its
+    certificate and key, for TLS; wanted: headers without which a request is answered 401.
+    """
 
-    def __init__(self):
+    def __init__(self, certificate=None, wanted=None):
         collector = self
-        self.answer, self.bodies = 200, []
+        self.answer, self.bodies, self.wanted = 200, [], wanted or {}
         self.may_answer = threading.Event()
         self.may_answer.set()
 
@@ -97,6 +100,9 @@ class Collector:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 collector.may_answer.wait()
+                if any(self.headers[name] != value for name, value in collector.wanted.items()):
+                    self.send_error(401)
+                    return
                 if collector.answer == 200:
                     assert (self.path, self.headers["Content-Type"]) == ("/v1/traces", "application/x-protobuf")
                     collector.bodies.append(body)
@@ -113,7 +119,11 @@ class Collector:
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        self.endpoint = f"http://127.0.0.1:{self.server.server_address[1]}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.endpoint = f"{'https' if certificate else 'http'}://127.0.0.1:{self.server.server_address[1]}"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
         self.thread.start()
 
