@@ -97,13 +97,22 @@ static enum status apply_once(PGconn *conn, const struct embedded *migration, st
     return run_sql(conn, "commit", migration->name, err);
 }
 
+/*
+ * Another transaction holds a table for long, or it and the migration wait for each other's tables
+ * and PostgreSQL has ended the migration.
+ */
+static bool is_lock_trouble(const struct error *err)
+{
+    return pg_is_lock_timeout(err) || pg_is_deadlock(err);
+}
+
 static enum status apply(const struct migration_run *run, const struct embedded *migration, struct error *err)
 {
     enum status status;
 
     for (int attempt = 1;; attempt++) {
         status = apply_once(run->conn, migration, err);
-        if (status == STATUS_OK || !pg_is_lock_timeout(err) || attempt == LOCK_ATTEMPTS)
+        if (status == STATUS_OK || !is_lock_trouble(err) || attempt == LOCK_ATTEMPTS)
             return status;
         TRY(run_sql(run->conn, "rollback", migration->name, err));
         say_line(run, "%s waits: another transaction uses a table that it locks", migration->name);

@@ -90,6 +90,11 @@ bool pg_is_lock_timeout(const struct error *err)
     return strcmp(err->sqlstate, "55P03") == 0;
 }
 
+bool pg_is_deadlock(const struct error *err)
+{
+    return strcmp(err->sqlstate, "40P01") == 0;
+}
+
 bool pg_is_duplicate_key(const struct error *err)
 {
     return strcmp(err->sqlstate, "23505") == 0;

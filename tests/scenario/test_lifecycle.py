@@ -9,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from tavola_test import client, log_lines
+from tavola_test import client, log_lines, servers
 from tavola_test.client import ImportEntitiesRequest, entity, key
 from tavola_test.processes import program_environment, run_program
 from tavola_test.settings import BIN, SOURCE, TIMEOUT_FACTOR
@@ -167,14 +167,32 @@ class Migrations(LifecycleCase):
         plan = run_program("tavola", "migrate", "--plan", settings={"TAVOLA_POSTGRES": made.postgres})
         self.assertIn("nothing to do", plan.stdout)
 
-    def test_a_migration_gives_up_its_place_while_a_table_is_in_use(self):
-        """While a transaction of another program keeps a table, the migration waits, and statements behind it go on."""
+    def at_version(self, version):
+        """A stack whose schema is that of an older program."""
         made = self.stack(migrate=False, redis=False)
         made.sql("create table schema_migrations (version integer primary key, name text not null, applied timestamptz not null default now())")
-        for path in sorted(glob.glob(os.path.join(SOURCE, "migrations", "*.sql")))[:34]:
+        for path in sorted(glob.glob(os.path.join(SOURCE, "migrations", "*.sql")))[:version]:
             name = os.path.basename(path).removesuffix(".sql")
             with open(path, encoding="utf-8") as file:
                 made.sql(f"{file.read()}; insert into schema_migrations (version, name) values ({int(name[:4])}, '{name}')")
+        return made
+
+    def test_a_migration_that_a_deadlock_has_ended_is_tried_again(self):
+        """It has locked one table and waits for the other, as a transaction does that began with the other."""
+        made = self.at_version(28)
+        with servers.session(made.conninfo(made.database)) as ask:
+            ask("begin; set deadlock_timeout = '60s'; lock table operations in access exclusive mode; select 1")
+            run = made.start("migrate", [os.path.join(BIN, "tavola"), "migrate"], {"TAVOLA_POSTGRES": made.postgres})
+            made.wait_for_lock_waiter()
+            self.assertEqual(ask("lock table tables in access share mode; select 1"), "1")  # the migration has given way
+            ask("rollback; select 1")
+        self.assertEqual(run.wait(), 0, run.output())
+        self.assertIn("0029_signatures_from waits", run.output())
+        self.assertIn("applied 0029_signatures_from", run.output())
+
+    def test_a_migration_gives_up_its_place_while_a_table_is_in_use(self):
+        """While a transaction of another program keeps a table, the migration waits, and statements behind it go on."""
+        made = self.at_version(34)
         plan = run_program("tavola", "migrate", "--plan", settings={"TAVOLA_POSTGRES": made.postgres}).stdout
         self.assertIn("would apply 0035_intent_traces", plan)
         self.assertIn("programs of schema version 34 and later go on working", plan)

@@ -102,8 +102,10 @@ class Upgrade(unittest.TestCase):
             self.assertIn("applied", self.migrate(BIN))
             return
         known = int(self.stack.sql("select max(version) from schema_migrations"))
-        self.stack.sql("alter table intents add column later integer; alter table entities add column later integer;"
-                       f"insert into schema_migrations (version, name, oldest_program) values ({known + 1}, 'later', {known})")
+        # Each in a transaction of its own: the load locks both tables, in either order.
+        self.stack.sql("alter table intents add column later integer")
+        self.stack.sql("alter table entities add column later integer")
+        self.stack.sql(f"insert into schema_migrations (version, name, oldest_program) values ({known + 1}, 'later', {known})")
 
     def upgrade(self, order):
         stack = self.stack
