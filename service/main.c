@@ -38,6 +38,7 @@ enum {
     EXIT_BAD_SETTING = 2,
     /* descriptors that the program needs beside callers' connections: its own files, and probes */
     OWN_FILES = 64 + 256,
+    FEW_FILES = 1024,              /* fewer for callers' connections are worth a finding of `tavola doctor` */
     BATCH_BYTES = 8 * 1024 * 1024, /* the bound of the properties that one batch may read */
     MAX_QUEUED_MESSAGES = 100000,  /* the bound of a stream's length */
     MS_PER_SECOND = 1000,
@@ -351,6 +352,7 @@ static enum status read_keys(struct server *server, const struct service_config 
 static enum status start(struct server *server, const struct service_config *config, struct error *err)
 {
     health_init(&server->service.health);
+    server->service.health.has_few_files = server->files < FEW_FILES;
     server->service.authenticator.quotas = quotas_of(config);
     recheck_init(&server->service.recheck);
     audit_log_init(&server->service.audit_log);

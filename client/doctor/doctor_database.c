@@ -6,11 +6,18 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "client/doctor/doctor.h"
 #include "client/doctor/rules.h"
 #include "store/connection/database_facts.h"
 
 #define PART "PostgreSQL"
+
+enum {
+    MAX_THREADS = 64,
+    SERVER_OWN = 3, /* of the monitor, of changes of the catalogue, of calls that wait */
+    WORKER_OWN = 7, /* of relay, builder, sweeper, scrub, count of usage, renewal of leases, scaler */
+};
 
 static const double CLOCKS_APART_SECONDS = 1;
 static const double TICKS_PER_SECOND = 1e7;
@@ -52,6 +59,41 @@ void doctor_compare_clocks(const char *part, double theirs, double ours, struct 
     findings_add(out, &finding);
 }
 
+/*
+ * The threads that a setting of server or worker asks for. Those programs check their settings; what
+ * is no number here counts as the default.
+ */
+static int threads_of(const char *setting, int fallback)
+{
+    const char *text = getenv(setting);
+    uint64_t threads;
+
+    return text && digits_parse_unsigned(str_of(text), MAX_THREADS, &threads) ? (int)threads : fallback;
+}
+
+/* Each thread keeps a connection: store/store.c has the server's, workers/process.c the worker's. */
+static int connections_needed(void)
+{
+    int server = threads_of("TAVOLA_READ_THREADS", 2) + 2 * threads_of("TAVOLA_WRITE_THREADS", 2) +
+                 2 * threads_of("TAVOLA_PAGE_THREADS", 2) + threads_of("TAVOLA_RPC_THREADS", 1);
+
+    return server + SERVER_OWN + threads_of("TAVOLA_WORKER_THREADS", 2) + WORKER_OWN;
+}
+
+/* As far as PostgreSQL tells how many connections there may be. */
+static void check_connections(const struct facts *facts, struct findings *out)
+{
+    struct str usable = rules_fact(facts, "usable_connections");
+    char left[32];
+    struct fact fact = { STR_LITERAL("connections_left_for_one_more"), STR_EMPTY };
+
+    if (usable.len == 0)
+        return;
+    snprintf(left, sizeof(left), "%d", atoi(usable.data) - connections_needed());
+    fact.value = str_of(left);
+    rules_apply(&rules_of_postgres, &(struct facts){ &fact, 1 }, out);
+}
+
 static void add_failure(const struct error *err, struct findings *out)
 {
     bool refused = err->status == STATUS_PRECONDITION;
@@ -86,6 +128,7 @@ void doctor_check_postgres(const struct client_config *config, struct findings *
 
         findings_add_ok(out, PART, "it can be reached, and has the schema of this version");
         rules_apply(&rules_of_postgres, &facts, out);
+        check_connections(&facts, out);
         doctor_check_disk(&facts, out);
         doctor_compare_clocks(PART, theirs, fmin(fmax(theirs, before), after), out);
     } else {

@@ -81,11 +81,28 @@ static void check_build(const struct client_config *config, struct findings *out
             .remedy = STR_LITERAL("run the programs of a release: ./dev build makes them in build/bin") });
 }
 
+static void check_files(const struct client_config *config, struct findings *out)
+{
+    if (!health_knows(config, "few-open-files", TIMEOUT_MS)) {
+        findings_add_ok(out, PART, "it may open enough files");
+        return;
+    }
+    findings_add(out,
+        &(struct finding){ .severity = SEVERITY_WARNING,
+            .part = STR_LITERAL(PART),
+            .what =
+                STR_LITERAL("the limit of its open files leaves fewer than 1,024 connections for callers"),
+            .why = STR_LITERAL("each connection is a file: further callers are turned away"),
+            .remedy = STR_LITERAL("raise the hard limit and restart it: LimitNOFILE=65536 in its unit, "
+                                  "--ulimit nofile=65536 for a container, ulimit -n 65536 in a shell") });
+}
+
 bool doctor_check_server(const struct client_config *config, struct findings *out)
 {
     if (!check_health(config, out))
         return false;
     check_authentication(config, out);
     check_build(config, out);
+    check_files(config, out);
     return true;
 }

@@ -22,6 +22,20 @@ static const struct rule postgres_rules[] = {
         "psql -c \"alter system set synchronous_commit = on\" -c \"select pg_reload_conf()\"; look at "
         "settings of the "
         "role and the database too: psql -c '\\drds'" },
+    { "default_transaction_isolation", RULE_IS_NOT, "read committed", 0, SEVERITY_NOTE,
+        "the programs set what they need in their own sessions, but other programs and psql run with it",
+        "psql -c \"alter system reset default_transaction_isolation\" -c \"select pg_reload_conf()\"; look "
+        "at "
+        "settings of the role and the database too: psql -c '\\drds'" },
+    { "collation_version", RULE_IS, "changed", 0, SEVERITY_NOTE,
+        "the system's library of collations is another one than when the database was made: keys of Tavola "
+        "are compared as bytes and stay right, indexes of other schemas may be wrong",
+        "psql -c \"reindex database\" -c \"alter database NAME refresh collation version\"" },
+    { "connections_left_for_one_more", RULE_BELOW, NULL, 0, SEVERITY_PROBLEM,
+        "a server and a worker with these numbers of threads need so many connections more than PostgreSQL "
+        "allows: some of their threads get none",
+        "psql -c \"alter system set max_connections = 200\", then restart PostgreSQL; or lower "
+        "TAVOLA_READ_THREADS, TAVOLA_WRITE_THREADS, TAVOLA_PAGE_THREADS or TAVOLA_WORKER_THREADS" },
     { "autovacuum", RULE_IS, "off", 0, SEVERITY_PROBLEM,
         "dead rows stay: the database grows without end, and everything becomes slower",
         "psql -c \"alter system set autovacuum = on\" -c \"select pg_reload_conf()\"" },
@@ -89,6 +103,9 @@ static const struct rule redis_rules[] = {
     { "rdb_last_bgsave_status", RULE_IS_NOT, "ok", 0, SEVERITY_WARNING,
         "Redis could not write its snapshot, and refuses writes until it can",
         "redis-cli config set save '' (Tavola does not need snapshots), or make room on its disk" },
+    { "aof_last_write_status", RULE_IS_NOT, "ok", 0, SEVERITY_WARNING,
+        "Redis could not write its append-only file, and refuses writes until it can",
+        "redis-cli config set appendonly no (Tavola does not need it), or make room on its disk" },
     { "redis_version", RULE_BELOW, NULL, 6, SEVERITY_WARNING,
         "the tests run with Redis 7; older ones than 6 were never tried", "upgrade Redis" },
 };

@@ -143,10 +143,11 @@ static bool asked_service(struct rpc_call *call, struct str message, struct str 
     return true;
 }
 
-static bool is_known(struct str service)
+static bool is_known(const struct health *health, struct str service)
 {
     return service.len == 0 || is_liveness(service) || methods_have_service(service) ||
-           (FAILPOINTS_ARE_BUILT_IN && str_equal(service, str_of(HEALTH_FAILPOINTS)));
+           (FAILPOINTS_ARE_BUILT_IN && str_equal(service, str_of(HEALTH_FAILPOINTS))) ||
+           (health->has_few_files && str_equal(service, str_of(HEALTH_FEW_FILES)));
 }
 
 /* ---- Check ---- */
@@ -159,7 +160,7 @@ static void check_message(struct rpc_call *call, struct str message)
 
     if (!asked_service(call, message, &name))
         return;
-    if (!is_known(name)) {
+    if (!is_known(&service->health, name)) {
         rpc_call_finish(call, CODE_NOT_FOUND, STR_LITERAL("there is no service of this name"), STR_EMPTY);
         return;
     }
@@ -200,7 +201,7 @@ static void watch_message(struct rpc_call *call, struct str message)
     watcher = ARENA_NEW(rpc_call_arena(call), struct health_watcher);
     watcher->call = call;
     watcher->health = health;
-    watcher->known = is_known(name);
+    watcher->known = is_known(health, name);
     watcher->liveness = is_liveness(name);
     rpc_call_set_state(call, watcher);
 

@@ -19,13 +19,17 @@
 /* A service name that only builds with failpoints know (base/failpoint.h), for `tavola doctor`. */
 #define HEALTH_FAILPOINTS "failpoints"
 
+/* A service name that only servers know that may open few files, for `tavola doctor`. */
+#define HEALTH_FEW_FILES "few-open-files"
+
 struct health_watcher;
 
 struct health {
     pthread_mutex_t lock; /* guards all members and the calls of the watchers */
     bool available;
     bool draining;
-    bool is_silent; /* the listener does not answer */
+    bool is_silent;     /* the listener does not answer */
+    bool has_few_files; /* constant after the start */
     struct health_watcher *watchers;
 };
 

@@ -4,11 +4,12 @@
 import glob
 import json
 import os
+import resource
 import subprocess
 import unittest
 
 from tavola_test.postgres import BINARIES
-from tavola_test.processes import run_program
+from tavola_test.processes import program, run_program
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
@@ -178,6 +179,49 @@ class Doctor(unittest.TestCase):
         [found] = [one for one in self.findings("--no-probe") if "failpoints" in one["what"]]
         known = "TAVOLA_FAILPOINT" in run_program("tavolad", "--print-settings").stdout
         self.assertEqual((found["part"], found["severity"]), ("server", "problem" if known else "ok"))
+
+    def test_more_threads_than_connections(self):
+        self.stack.start_server()
+        left = lambda **settings: next(one for one in self.findings("--no-probe", **settings)
+                                       if one["what"].startswith("connections_left_for_one_more"))
+        self.assertEqual(left()["severity"], "ok")
+        found = left(TAVOLA_READ_THREADS="64", TAVOLA_WRITE_THREADS="32", TAVOLA_WORKER_THREADS="64")
+        self.assertEqual(found["severity"], "problem")
+        self.assertIn("alter system set max_connections", found["remedy"])
+
+    def test_the_connections_of_the_programs_are_as_many_as_doctor_expects(self):
+        """doctor computes them from the threads: 12 + 1 of a server, and at most 9 of a worker."""
+        self.stack.start_server()
+        self.stack.start_worker()
+        opened = lambda name: int(self.stack.sql("select count(*) from pg_stat_activity where datname = "
+                                                 f"'{self.stack.database}' and application_name like '{name}%'"))
+        wait_for("connections", lambda: opened("tavolad") >= 12)
+        self.assertLessEqual(opened("tavolad "), 14)
+        self.assertLessEqual(opened("tavola-worker"), 9)
+
+    def test_another_isolation_of_the_database(self):
+        self.stack.start_server()
+        name = self.stack.database
+        look = lambda: next(one for one in self.findings("--no-probe") if one["what"].startswith("default_transaction_isolation"))
+        self.assertEqual(look()["severity"], "ok")
+        self.stack.sql(f"alter database {name} set default_transaction_isolation = 'serializable'")
+        self.assertEqual(look()["severity"], "note")
+        self.stack.start_worker()
+        self.assertEqual(self.problems(), [], "the programs work")
+
+    def test_a_server_that_may_open_few_files(self):
+        look = lambda: next(one for one in self.findings("--no-probe") if "files" in one["what"])
+        self.stack.start_server()
+        self.assertEqual(look()["severity"], "ok")
+        self.stack.server.stop()
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        command = ["sh", "-c", 'ulimit -n 900 && exec "$0"', program("tavolad")]
+        self.assertGreater(limits[1], 1400)
+        self.stack.server = self.stack.start("tavolad", command, self.stack.server_settings())
+        self.stack.wait_until_serving()
+        found = look()
+        self.assertEqual((found["part"], found["severity"]), ("server", "warning"))
+        self.assertIn("LimitNOFILE=65536", found["remedy"])
 
     def test_certificates(self):
         self.stack.start_server()

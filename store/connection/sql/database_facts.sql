@@ -21,6 +21,16 @@ facts (name, value) as (
     select 'free_connections', (current_setting('max_connections')::integer
         - current_setting('superuser_reserved_connections')::integer - count(*))::text from sessions
     union all
+    -- what other sessions begin with: this one has set its own
+    select name, reset_val from pg_settings where name = 'default_transaction_isolation'
+    union all
+    select 'usable_connections', (current_setting('max_connections')::integer
+        - current_setting('superuser_reserved_connections')::integer)::text
+    union all
+    select 'collation_version', case when collversion is distinct from datcollversion then 'changed' else 'unchanged' end
+        from (select datcollversion, pg_database_collation_actual_version(oid) as collversion
+              from pg_database where datname = current_database()) d
+    union all
     select 'oldest_transaction', max(extract(epoch from clock_timestamp() - xact_start))::integer::text from sessions
     union all
     select 'oldest_prepared_transaction', max(extract(epoch from clock_timestamp() - prepared))::integer::text

@@ -18,6 +18,9 @@ static const struct rule_case {
     { &rules_of_postgres, "fsync", "on", "off", SEVERITY_PROBLEM },
     { &rules_of_postgres, "full_page_writes", "on", "off", SEVERITY_PROBLEM },
     { &rules_of_postgres, "synchronous_commit", "local", "off", SEVERITY_PROBLEM },
+    { &rules_of_postgres, "default_transaction_isolation", "read committed", "serializable", SEVERITY_NOTE },
+    { &rules_of_postgres, "collation_version", "unchanged", "changed", SEVERITY_NOTE },
+    { &rules_of_postgres, "connections_left_for_one_more", "0", "-1", SEVERITY_PROBLEM },
     { &rules_of_postgres, "autovacuum", "on", "off", SEVERITY_PROBLEM },
     { &rules_of_postgres, "track_counts", "on", "off", SEVERITY_PROBLEM },
     { &rules_of_postgres, "data_checksums", "on", "off", SEVERITY_NOTE },
@@ -39,6 +42,7 @@ static const struct rule_case {
     { &rules_of_redis, "role", "master", "slave", SEVERITY_PROBLEM },
     { &rules_of_redis, "loading", "0", "1", SEVERITY_WARNING },
     { &rules_of_redis, "rdb_last_bgsave_status", "ok", "err", SEVERITY_WARNING },
+    { &rules_of_redis, "aof_last_write_status", "ok", "err", SEVERITY_WARNING },
     { &rules_of_redis, "redis_version", "6.0.1", "5.0.14", SEVERITY_WARNING },
 };
 
