@@ -120,8 +120,8 @@ function plot(title, series, format) {
         svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': text },
             svg('line', { class: 'rule', x1: 0, x2: WIDTH, y1: y(0), y2: y(0) }),
             svg('line', { class: 'rule', x1: 0, x2: WIDTH, y1: y(most), y2: y(most), 'stroke-dasharray': '2 3' }),
-            svg('text', { x: LEFT, y: 10 }, format(most)), svg('text', { x: LEFT, y: HEIGHT - 1 }, axis === AN_HOUR ? 'an hour ago' : `${axis / SAMPLES_A_MINUTE} minutes ago`),
-            svg('text', { x: WIDTH - LEFT, y: HEIGHT - 1, 'text-anchor': 'end' }, 'now'), lines));
+            svg('text', { x: LEFT, y: 10 }, format(most)), svg('text', { x: LEFT, y: HEIGHT - 3 }, axis === AN_HOUR ? 'an hour ago' : `${axis / SAMPLES_A_MINUTE} minutes ago`),
+            svg('text', { x: WIDTH - LEFT, y: HEIGHT - 3, 'text-anchor': 'end' }, 'now'), lines));
 }
 
 // ---- views ----

@@ -212,6 +212,14 @@ class InABrowser(PageCase):
         self.browser.press(browser.ENTER)
         wait_for("the view", lambda: self.browser.run("return document.getElementById('view').dataset.shown") == "hot")
 
+    def test_without_javascript_it_says_what_there_is_instead(self):
+        self.browser = browser.Browser(self.stack.start, os.path.join(self.stack.folder, "profile"), scripts=False)
+        self.addCleanup(self.browser.close)
+        self.browser.go(f"http://127.0.0.1:{self.port}/")
+        self.assertIn("This page needs JavaScript", self.browser.shown("noscript"))
+        self.assertIn("tavola doctor", self.browser.shown("noscript"))
+        self.picture("noscript")
+
     def test_a_server_that_goes_away(self):
         self.open()
         self.browser.wait_for_text("Overview", "#view")
@@ -231,6 +239,7 @@ class WithAuthentication(InABrowser):
     test_every_view_shows_what_there_is = test_entities_are_queried_written_and_deleted = None
     test_text_is_shown_as_text = test_the_keyboard_is_enough = test_a_server_that_goes_away = None
     test_hot_partitions_are_a_map_over_ranges_of_keys = test_the_overview_under_load = None
+    test_without_javascript_it_says_what_there_is_instead = None
 
     def test_a_token_that_ends_while_the_page_is_open(self):
         done = run_program("tavola", "account", "create", "short", settings={"TAVOLA_POSTGRES": self.stack.postgres, "TAVOLA_ALLOW_DATA_LOSS": "on"})

@@ -20,9 +20,11 @@ def is_there():
 
 
 class Browser:
-    """One window. start(name, argv): starts a child process, as Stack.start does."""
+    """One window. start(name, argv): starts a child process, as Stack.start does. scripts: whether pages may run JavaScript;
+    without it only go, find, click, shown and screenshot work.
+    """
 
-    def __init__(self, start, profile, size=(1280, 900)):
+    def __init__(self, start, profile, size=(1280, 900), scripts=True):
         self.driver = start("chromedriver", [CHROMEDRIVER, "--port=0"])
         ready = lambda: re.search(r"successfully on port (\d+)", self.driver.output())
         self.port = int(wait_for("chromedriver", ready, 30)[1])
@@ -30,6 +32,8 @@ class Browser:
                      f"--window-size={size[0]},{size[1]}", "--force-prefers-reduced-motion"]
         wanted = {"browserName": "chrome", "goog:loggingPrefs": {"browser": "ALL"},
                   "goog:chromeOptions": {"binary": CHROMIUM, "args": arguments}}
+        if not scripts:
+            wanted["goog:chromeOptions"]["prefs"] = {"profile.managed_default_content_settings.javascript": 2}
         made = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}}, session=False)
         self.session = made["sessionId"]
 
@@ -74,6 +78,10 @@ class Browser:
 
     def text(self, css="body"):
         return self.run("return (document.querySelector(arguments[0]) || {innerText: ''}).innerText", css)
+
+    def shown(self, css):
+        """The visible text of an element, as the browser shows it."""
+        return self.ask("GET", f"/element/{self.find(css)}/text")
 
     def wait_for_text(self, text, css="body", seconds=20):
         wait_for(f"{text!r} in {css}", lambda: text in self.text(css), seconds)
