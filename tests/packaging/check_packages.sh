@@ -24,6 +24,13 @@ for part in server:tavolad worker:tavola-worker client:tavola; do
     dpkg-deb -x "$file" "$work/root"
     [ "$("$work/root/usr/bin/$program" --version | awk '{ print $NF }')" = "$version" ] || fail "$program has another version"
     [ -f "$work/root/usr/share/doc/$package/copyright" ] || fail "$package has no licence"
+    manual=$(echo "$work/root/usr/share/man/man"[18]"/$program."[18])
+    [ -f "$manual" ] || fail "$package has no manual page of $program"
+    if command -v man >/dev/null 2>&1; then
+        man --warnings -E UTF-8 -l "$manual" >/dev/null 2>"$work/manual" || fail "man refuses $manual"
+        [ ! -s "$work/manual" ] || fail "$manual: $(cat "$work/manual")"
+    fi
+    grep -q "Tavola\|tavola" "$manual" || fail "$manual is empty"
     dpkg-deb -f "$file" Depends | grep -q 'libc6 (>= ' || fail "$package does not name the libraries it needs"
     [ "$part" != client:tavola ] || continue
     dpkg-deb -e "$file" "$work/control-$package"
@@ -49,6 +56,11 @@ for part in server:tavolad worker:tavola-worker client:tavola; do
         ! grep -F "$package.service" "$work/verified" || fail "systemd has objections to $package.service"
     fi
 done
+
+for completion in bash-completion/completions/tavola zsh/site-functions/_tavola fish/vendor_completions.d/tavola.fish; do
+    [ -s "$work/root/usr/share/$completion" ] || fail "tavola-client has no completion $completion"
+done
+bash -n "$work/root/usr/share/bash-completion/completions/tavola"
 
 file=$(echo "$work/packages/libtavola-dev_$version"_*.deb)
 [ -f "$file" ] || fail "there is no $file"
