@@ -96,14 +96,15 @@ class Loads:
     def h2load(self, server, method, path, reply_bytes):
         return self.measured(lambda: self.run_h2load(server, method, path, reply_bytes), "calls", server)
 
-    def run_pgbench(self, script, database):
-        command = ["pgbench", "-n", "-M", "prepared", "-c8", "-j1", "-T", str(max(1, round(self.seconds))), "-f", script]
+    def run_pgbench(self, script, database, clients):
+        seconds = str(max(1, round(self.seconds)))
+        command = ["pgbench", "-n", "-M", "prepared", f"-c{clients}", "-j1", "-T", seconds, "-f", script]
         text = _checked([*command, database])
         done = int(re.search(r"actually processed: (\d+)", text)[1])
         return {"calls": done, "seconds": done / float(re.search(r"tps = ([\d.]+)", text)[1])}
 
-    def pgbench(self, script, database=None):
-        return self.measured(lambda: self.run_pgbench(script, database or self.stack.postgres), "calls", "none")
+    def pgbench(self, script, database=None, clients=8):
+        return self.measured(lambda: self.run_pgbench(script, database or self.stack.postgres, clients), "calls", "none")
 
     # ---- ceilings of database and queue ----
 

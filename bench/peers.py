@@ -2,7 +2,8 @@
 """Other products on the same machine: Azurite, etcd, BullMQ, graphile-worker, each beside what of ours it is like.
 
 They differ in what they promise; the difference stands beside the ratio. Azurite and our own door for its protocol (rest.py)
-are loaded with h2load, etcd and our gRPC with bench_h2_load, which costs as little: what a client takes of the processors is not the server's.
+are loaded with bench_h1_load, etcd and our gRPC with bench_h2_load, which costs as little: what a client takes of the processors is not the
+server's.
 """
 
 import functools
@@ -164,6 +165,8 @@ class Peers:
             for name in ("get", "upsert", "page", "batch"):
                 calls[f"azurite {name} {n}"] = lambda name=name, n=n: getattr(self.azurite, name)(n)
                 calls[f"rest {name} {n}"] = lambda name=name, n=n: getattr(self.door, name)(n)
+        for name, script in (("get", self.product.pgbench_get), ("upsert", self.product.pgbench_upsert)):
+            calls[f"pgbench {name} 1"] = lambda script=script: self.product.loads.pgbench(script, clients=1)
         calls["get C core"] = lambda: core("GetEntity", self.gets, IN_FLIGHT[0])
         for name in ("get", "upsert"):
             calls[f"json {name} 32"] = lambda name=name: getattr(self.door, f"json_{name}")(32)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The REST protocol of Azure Tables: our door beside Azurite, with the same requests from h2load, over HTTP/1.1."""
+"""The REST protocol of Azure Tables: our door beside Azurite, with the same requests from bench_h1_load, over HTTP/1.1."""
 
 import base64
 import datetime
 import hashlib
 import hmac
 import json
-import re
 import urllib.parse
 import urllib.request
 
 import wire
-from loads import _checked
+from loads import _checked, _words
 from rows import Row
 from tavola_test.ports import free_port
+from tavola_test.processes import bench_program
 
 IN_FLIGHT = (32, 1)
 KEYS = 1000  # as many as a page has
@@ -24,20 +24,29 @@ _ACCOUNT = "devstoreaccount1"
 _KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 _DURABLE = "Azurite keeps all in memory and writes it to disk now and then; the same client for both"
+_ALONE = "one caller waits for the database each time, and for its disk where it writes: see the rows of pgbench"
 
 _CALLS = (("get", "Get", 8), ("upsert", "Upsert", 8), ("page", "page of 1,000", 5), ("batch", "$batch of 100", 10))
 
+# What one caller could have at most: the same statement from pgbench, without a service between.
+_FLOORS = (("get", "Get"), ("upsert", "Upsert"))
+
 ROWS = [
     Row(f"REST: {title} / Azurite, {n} in flight", (f"rest {name} {n}", "rate"), (f"azurite {name} {n}", "rate"), must=must,
-        aim=20, note=_DURABLE)
+        aim=20, note=_DURABLE if n > 1 else _ALONE)
     for n in IN_FLIGHT for name, title, must in _CALLS
 ] + [
-    Row("REST: Get, client h2load / gRPC Get, lean client", ("rest get 32", "rate"), ("get 32", "rate"), must=0.5, aim=0.8,
-        note="h2load takes more of the processors than the lean client of gRPC"),
-    Row("JSON: Get, client h2load / gRPC Get, lean client", ("json get 32", "rate"), ("get 32", "rate"), must=0.5, aim=0.8,
-        note="as GET, so that h2load can ask for 1,000 different keys"),
-    Row("JSON: upsert, client h2load / gRPC upsert, lean client", ("json upsert 32", "rate"), ("upsert 32", "rate"), must=0.5,
-        aim=0.8, note="h2load sends one body, so all calls write one entity"),
+    Row(f"pgbench {title.lower()}, one client / Azurite {title}, 1 in flight", (f"pgbench {name} 1", "rate"),
+        (f"azurite {name} 1", "rate"), note="no service on this database can be faster for one caller")
+    for name, title in _FLOORS
+] + [
+    Row(f"REST: {title}, 1 in flight / pgbench {title.lower()}, one client", (f"rest {name} 1", "rate"),
+        (f"pgbench {name} 1", "rate"))
+    for name, title in _FLOORS
+] + [
+    Row(f"{form}: {title} / gRPC {title}, lean clients", (f"{form.lower()} {name} 32", "rate"), (f"{name} 32", "rate"), must=0.5,
+        aim=0.8)
+    for form, name, title in (("REST", "get", "Get"), ("REST", "upsert", "upsert"), ("JSON", "get", "Get"), ("JSON", "upsert", "upsert"))
 ]
 
 
@@ -60,75 +69,78 @@ def _batch(properties):
     return "\r\n".join([*lines, "--changeset_1--", "--batch_1--", ""])
 
 
+def _keys():
+    return [(f"p{key // 100}", f"r{key}") for key in range(wire.FIRST, wire.FIRST + KEYS)]
+
+
 class Rest:
     """A server of the protocol with a table Bench, whose entities all have been written once."""
 
     def __init__(self, product, name, port):
-        self.product, self.name = product, name
-        self.base = f"http://127.0.0.1:{port}/{_ACCOUNT}"
+        self.product, self.name, self.target = product, name, f"127.0.0.1:{port}"
         self.query = _signature()
-        properties = "{" + ", ".join(f'"Prop{i}": "{"x" * 24}"' for i in range(7)) + "}"
-        self.paths = [f"/Bench(PartitionKey='p{key // 100}',RowKey='r{key}')" for key in range(wire.FIRST, wire.FIRST + KEYS)]
-        self.body = product.text(f"{name}-body", properties)
-        self.batch_body = product.text(f"{name}-batch", _batch(properties))
-        self.addresses = product.text(f"{name}-addresses", "".join(self.address(path) + "\n" for path in self.paths))
+        self.files = {}
+        self.properties = json.dumps({f"Prop{i}": "x" * 24 for i in range(7)})
+        self.paths = [f"/Bench(PartitionKey='{partition}',RowKey='{row}')" for partition, row in _keys()]
 
     def fill(self):
         self.request("POST", "/Tables", b'{"TableName": "Bench"}')
-        with open(self.body, "rb") as body:
-            properties = body.read()
         for path in self.paths:
-            self.request("PUT", path, properties)
+            self.request("PUT", path, self.properties.encode())
 
     def address(self, path):
-        return f"{self.base}{path}{'&' if '?' in path else '?'}{self.query}"
+        return f"/{_ACCOUNT}{path}{'&' if '?' in path else '?'}{self.query}"
 
     def request(self, method, path, body):
         headers = {"content-type": "application/json", "accept": "application/json;odata=nometadata"}
-        urllib.request.urlopen(urllib.request.Request(self.address(path), body, headers, method=method)).read()
+        address = f"http://{self.target}{self.address(path)}"
+        urllib.request.urlopen(urllib.request.Request(address, body, headers, method=method)).read()
 
-    def load(self, in_flight, *options):
-        seconds = max(1, round(self.product.loads.seconds))
-        command = ["h2load", "--h1", "-t1", f"-c{in_flight}", "-D", str(seconds)]
-        command += ["-H", "accept: application/json;odata=nometadata", *options]
+    def message(self, method, address, body="", content_type="application/json"):
+        """A whole request, as it is sent."""
+        lines = [f"{method} {address} HTTP/1.1", f"Host: {self.target}", "Accept: application/json;odata=nometadata"]
+        lines += [f"Content-Type: {content_type}", f"Content-Length: {len(body)}"] if body else []
+        return "\r\n".join([*lines, "", body]).encode()
 
-        def run():
-            text = _checked(command)
-            done, good = int(re.search(r"requests: (\d+) total", text)[1]), int(re.search(r"(\d+) 2xx", text)[1])
-            if good < done:
-                raise RuntimeError(f"{self.name} answers with errors:\n{text}")
-            return {"calls": done, "seconds": float(re.search(r"finished in ([\d.]+)s", text)[1])}
+    def load(self, name, messages, in_flight):
+        """The requests again and again, over as many connections. Their file is made by the first load."""
+        if name not in self.files:
+            self.files[name] = self.product.file(f"{self.name}-{name}", messages())
+        loads = self.product.loads
+        command = [bench_program("bench_h1_load"), self.target, self.files[name], str(in_flight), str(loads.seconds)]
+        return loads.measured(lambda: _words(_checked(command)), "calls", self.name)
 
-        return self.product.loads.measured(run, "calls", self.name)
+    def get(self, in_flight):
+        return self.load("get", lambda: [self.message("GET", self.address(path)) for path in self.paths], in_flight)
+
+    def upsert(self, in_flight):
+        return self.load(
+            "upsert", lambda: [self.message("PUT", self.address(path), self.properties) for path in self.paths], in_flight)
+
+    def page(self, in_flight):
+        return self.load("page", lambda: [self.message("GET", self.address(f"/Bench()?$top={KEYS}"))], in_flight)
+
+    def batch(self, in_flight):
+        kind = "multipart/mixed; boundary=batch_1"
+        return self.load(
+            "batch", lambda: [self.message("POST", self.address("/$batch"), _batch(self.properties), kind)], in_flight)
 
     # ---- the same server's methods as JSON ----
 
-    def method(self, name):
-        return f"{self.base.removesuffix('/' + _ACCOUNT)}/tavola.v1.EntityService/{name}"
+    def method(self, name, message):
+        return self.message("POST", f"/tavola.v1.EntityService/{name}", json.dumps(message))
 
     def json_get(self, in_flight):
-        keys = [{"partitionKey": f"p{key // 100}", "rowKey": f"r{key}"} for key in range(wire.FIRST, wire.FIRST + KEYS)]
-        messages = [json.dumps({"table": "Bench", "key": key}) for key in keys]
-        lines = [f"{self.method('GetEntity')}?encoding=json&message={urllib.parse.quote(message)}\n" for message in messages]
-        return self.load(in_flight, "-i", self.product.text(f"{self.name}-json-gets", "".join(lines)))
+        return self.load("json-get", lambda: [
+            self.method("GetEntity", {"table": "Bench", "key": {"partitionKey": partition, "rowKey": row}})
+            for partition, row in _keys()], in_flight)
 
     def json_upsert(self, in_flight):
         properties = {f"Prop{i}": {"stringValue": "x" * 24} for i in range(7)}
-        entity = {"partitionKey": f"p{wire.FIRST // 100}", "rowKey": f"r{wire.FIRST}", "properties": properties}
-        body = self.product.text(f"{self.name}-json-upsert", json.dumps({"table": "Bench", "entity": entity}))
-        return self.load(in_flight, "-H", "content-type: application/json", "-d", body, self.method("InsertOrReplaceEntity"))
-
-    def get(self, in_flight):
-        return self.load(in_flight, "-i", self.addresses)
-
-    def upsert(self, in_flight):
-        return self.load(in_flight, "-i", self.addresses, "-H", ":method: PUT", "-H", "content-type: application/json", "-d", self.body)
-
-    def page(self, in_flight):
-        return self.load(in_flight, self.address(f"/Bench()?$top={KEYS}"))
-
-    def batch(self, in_flight):
-        return self.load(in_flight, "-H", "content-type: multipart/mixed; boundary=batch_1", "-d", self.batch_body, self.address("/$batch"))
+        return self.load("json-upsert", lambda: [
+            self.method("InsertOrReplaceEntity", {
+                "table": "Bench", "entity": {"partitionKey": partition, "rowKey": row, "properties": properties}})
+            for partition, row in _keys()], in_flight)
 
 
 def start_azurite(product, folder):

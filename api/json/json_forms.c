@@ -304,12 +304,13 @@ static size_t count_plain(struct str text, size_t at)
     return end - at;
 }
 
-/* Write text. Runs of plain characters are copied as a whole. */
-void json_forms_write_text(struct buf *out, struct str text)
+/* Write text that is not plain: runs of plain characters are copied as a whole. */
+static void write_mixed(struct buf *out, struct str text, size_t plain_bytes)
 {
-    size_t at = 0;
+    size_t at = plain_bytes;
 
     buf_append_byte(out, '"');
+    buf_append(out, str_of_bytes(text.data, plain_bytes));
     while (at < text.len) {
         size_t plain = count_plain(text, at);
 
@@ -319,4 +320,20 @@ void json_forms_write_text(struct buf *out, struct str text)
             write_escaped(out, text.data[at++]);
     }
     buf_append_byte(out, '"');
+}
+
+void json_forms_write_text(struct buf *out, struct str text)
+{
+    size_t plain = count_plain(text, 0);
+    char *to;
+
+    if (plain < text.len) {
+        write_mixed(out, text, plain);
+        return;
+    }
+    to = buf_extend(out, text.len + 2);
+    *to++ = '"';
+    if (text.len > 0)
+        memcpy(to, text.data, text.len);
+    to[text.len] = '"';
 }

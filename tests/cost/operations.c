@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "api/codec_write.h"
+#include "api/json/entity_json.h"
 #include "base/wire.h"
 #include "domain/filter/filter.h"
 #include "domain/indexes/lookup_plan.h"
@@ -17,6 +18,11 @@
 #include "domain/sampling/key_sketch.h"
 #include "domain/writes/write_plan.h"
 
+#define JSON                                                                                                 \
+    "{\"Color\":\"blue\",\"Count\":42,\"Name\":\"Paula Miller\",\"Share\":0.5,\"Note0\":\"forty characters " \
+    "of text, more "                                                                                         \
+    "or less.\",\"Note1\":\"forty characters of text, more or "                                              \
+    "less.\",\"Big@odata.type\":\"Edm.Int64\",\"Big\":\"7\"}"
 #define FILTER "PartitionKey eq 'p100042' and (Color eq 'blue' or Count gt 40) and not (Name lt 'M')"
 
 enum { RUNS = 64, TABLE_ID = 5, INDEX_ID = 70, VERSION = 9, TICKS = 1000, SAMPLED_KEYS = 16 };
@@ -221,6 +227,23 @@ static void encode_entity(struct arena *arena)
     codec_entity_write(&reply, 1, &entity);
 }
 
+/* What the Azure Tables door does with each entity of a request, and with each entity of a reply. */
+static void read_json(struct arena *arena)
+{
+    struct error err = { 0 };
+    struct entity out;
+
+    must(entity_json_read_at(STR_LITERAL(JSON), &entity.key, arena, &out, &err) == STATUS_OK, "read JSON");
+}
+
+static void write_json(struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    entity_json_write(&entity, STR_EMPTY, &out);
+}
+
 static void encode_result(struct arena *arena)
 {
     struct write_result result = { .etag = entity.etag, .timestamp = entity.timestamp };
@@ -265,6 +288,8 @@ static const struct operation_case {
     { "match filter", match_filter },
     { "encode entity", encode_entity },
     { "encode write result", encode_result },
+    { "read entity as JSON", read_json },
+    { "write entity as JSON", write_json },
     { "reconcile", reconcile },
     { "count 16 samples", count_sample },
 };

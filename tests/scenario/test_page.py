@@ -2,8 +2,11 @@
 """The page at / of the HTTP port: in a browser under load where there is one, and its files without one."""
 
 import http.client
+import http.server
+import json
 import os
 import re
+import threading
 import time
 import unittest
 
@@ -225,6 +228,81 @@ class InABrowser(PageCase):
         self.browser.wait_for_text("Overview", "#view")
         self.stack.server.kill()
         self.browser.wait_for_text("does not answer", "#notice", 30)
+
+
+class Blank(http.server.BaseHTTPRequestHandler):
+    """An empty page at every path."""
+
+    def do_GET(self):  # pylint: disable=invalid-name # http.server calls it
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+
+    def log_message(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
+CALL = """
+const [port, path, method, body] = arguments;
+const headers = { "Accept": "application/json;odata=nometadata" };
+if (body) headers["Content-Type"] = "application/json";
+return fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body })
+    .then(async (reply) => [reply.status, await reply.text()], (error) => [0, String(error)]);
+"""
+GET = "/tavola.v1.EntityService/GetEntity"
+ADA = "/devstoreaccount1/people(PartitionKey='sales',RowKey='1')"
+RULE = ("<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>{}</AllowedOrigins><AllowedMethods>GET,PUT</AllowedMethods>"
+        "<MaxAgeInSeconds>0</MaxAgeInSeconds><ExposedHeaders>*</ExposedHeaders><AllowedHeaders>*</AllowedHeaders></CorsRule></Cors>"
+        "</StorageServiceProperties>")
+
+
+@unittest.skipUnless(browser.is_there(), "chromium and chromium-driver are not installed")
+class FetchFromAnotherOrigin(PageCase):
+    """A script in a page that another server has sent calls by fetch(). A browser takes names below localhost for this machine."""
+
+    def setUp(self):
+        super().setUp()
+        pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Blank)
+        threading.Thread(target=pages.serve_forever, daemon=True).start()
+        self.addCleanup(pages.server_close)
+        self.addCleanup(pages.shutdown)
+        self.pages = pages.server_address[1]
+        with self.stack.connect() as caller:
+            caller.create_table(name="people")
+            caller.insert_entity(table="people", entity=entity("sales", "1", Name="Ada"))
+        self.browser = browser.Browser(self.stack.start, os.path.join(self.stack.folder, "profile"))
+        self.addCleanup(self.browser.close)
+
+    def call(self, path, method="GET", body=None):
+        return self.browser.run(CALL, self.port, path, method, body)
+
+    def get_entity(self):
+        return self.call(GET, "POST", json.dumps({"table": "people", "key": {"partitionKey": "sales", "rowKey": "1"}}))
+
+    def test_a_method_is_called_from_a_page_of_this_machine_only(self):
+        self.browser.go(f"http://localhost:{self.pages}/")
+        status, text = self.get_entity()
+        self.assertEqual((status, json.loads(text)["entity"]["properties"]["Name"]), (200, {"stringValue": "Ada"}))
+
+        self.browser.go(f"http://elsewhere.localhost:{self.pages}/")
+        self.assertEqual(self.get_entity(), [0, "TypeError: Failed to fetch"])
+
+    def test_an_entity_is_read_and_written_as_the_rules_of_the_account_say(self):
+        origin = f"http://elsewhere.localhost:{self.pages}"
+        self.browser.go(origin)
+        self.assertEqual(self.call(ADA)[0], 0)
+        self.set_rule(origin)
+
+        wait_for("the rule", lambda: self.call(ADA)[0] == 200, 20)
+        self.assertEqual(self.call(ADA, "PUT", '{"Name": "Grace"}')[0], 204)
+        self.assertEqual(json.loads(self.call(ADA)[1])["Name"], "Grace")
+        self.assertEqual(self.call(ADA, "DELETE")[0], 0)
+
+    def set_rule(self, origin):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request("PUT", "/devstoreaccount1/?restype=service&comp=properties", RULE.format(origin))
+        self.assertEqual(connection.getresponse().status, 202)
+        connection.close()
 
 
 @unittest.skipUnless(browser.is_there(), "chromium and chromium-driver are not installed")
