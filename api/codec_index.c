@@ -534,9 +534,13 @@ enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *requ
     struct operation_lookup *out, struct error *err)
 {
     struct operation_lookup lookup = { .trust_index = request->trust_index,
+        .read_sources = request->read_sources,
         .keys_only = request->keys_only,
         .descending = request->descending };
 
+    if (lookup.trust_index && lookup.read_sources)
+        return refuse_field(
+            err, "read_sources", "read_sources and trust_index are both set, allowed is one of them");
     TRY(codec_index_equals_decode(request->equals, request->n_equals, arena, &lookup, err));
     TRY(codec_index_range_decode(request->range, "range", arena, &lookup.range, err));
     *out = lookup;

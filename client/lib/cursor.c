@@ -220,6 +220,7 @@ struct tavola_cursor *tavola_lookup(struct tavola *client, const struct tavola_l
     write_freshness(lookup, &arena, &request);
     request.keys_only = lookup->keys_only;
     request.trust_index = lookup->trust_index;
+    request.read_sources = lookup->read_sources;
     request.descending = lookup->descending;
     request.page_size = lookup->page_size;
     cursor = open_cursor(client, &lookup_kind, &request.base, lookup->token, lookup->timeout_ms);

@@ -443,11 +443,12 @@ struct tavola_lookup {
     const char *consistency_token; /* wait until the index shows that write; NULL: do not wait */
     bool latest;                   /* wait until the index shows every write */
     bool keys_only;                /* the entities have only their keys */
-    bool trust_index;              /* return the entries without comparing them with their entities */
+    bool trust_index; /* return the entries as they are, even if work on their entities is open */
     bool descending;
     int page_size;
     const char *token;
     int64_t timeout_ms; /* of a page; 0: the timeout of the client */
+    bool read_sources;  /* read every entity, even where its entry is known to be the same */
 };
 
 /*

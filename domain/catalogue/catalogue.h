@@ -56,6 +56,12 @@ struct index {
     enum projection_kind projection;
     struct str *names; /* PROJECT_SOME, sorted by bytes */
     size_t name_count;
+    /*
+     * Every write of a source writes its entry too, also one that changes no property. So an entry
+     * has its source's version and time, and a look-up can return it as the entity. Set when the
+     * index is made; indexes of earlier versions of Tavola do not have it.
+     */
+    bool keeps_versions;
     struct str filter_text; /* which entities have entries; empty: all of them */
     /* filter_text, compiled by index_codec_decode; NULL: all entities */
     const struct filter *filter;

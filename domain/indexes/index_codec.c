@@ -38,6 +38,7 @@ static const struct wire_form_field index_fields[] = {
     INDEX(10, UINT32, on_violation, .max = VIOLATION_REJECT, .optional = true),
     INDEX(11, BOOL, is_unique, .optional = true),
     INDEX(12, TEXT, filter_text, .optional = true),
+    INDEX(13, BOOL, keeps_versions, .optional = true),
 };
 static const struct wire_form index_form = WIRE_FORM(index_fields, struct index);
 

@@ -19,6 +19,9 @@
 
 enum { MANIFEST_VERSION = 1, RECORD_OVERHEAD = 64 };
 
+/* An odd number that spreads versions over all bits of a digest's seed. */
+static const uint64_t SPREAD = UINT64_C(0x9E3779B97F4A7C15);
+
 static const struct str partition_key_name = { "PartitionKey", 12 };
 static const struct str row_key_name = { "RowKey", 6 };
 static const struct str timestamp_name = { "Timestamp", 9 };
@@ -244,15 +247,23 @@ static struct property_list project_properties(
     return (struct property_list){ .bytes = buf_str(&out) };
 }
 
-uint64_t index_plan_digest(struct str properties, int64_t expires)
+uint64_t index_plan_digest(const struct index *index, struct str properties, int64_t version, int64_t expires)
 {
-    return digest_of((uint64_t)expires, properties);
+    uint64_t kept = index->keeps_versions ? (uint64_t)version * SPREAD : 0;
+
+    return digest_of((uint64_t)expires ^ kept, properties);
 }
 
-void index_entry_expires(struct index_entry *entry, int64_t expires)
+void index_plan_set_digest(
+    const struct index *index, const struct row_state *source, struct index_entry *entry)
 {
-    if (expires != 0)
-        entry->digest = index_plan_digest(entry->properties.bytes, expires);
+    if (index->keeps_versions || source->expires != 0)
+        entry->digest = index_plan_digest(index, entry->properties.bytes, source->version, source->expires);
+}
+
+bool index_plan_may_keep_versions(const struct index *index)
+{
+    return index->shape == INDEX_COPY && index->projection == PROJECT_ALL;
 }
 
 static bool filter_lets_through(const struct index *index, const struct source *source)
@@ -301,7 +312,7 @@ enum projection_result index_plan_project_state(const struct index *index, const
         state->live ? index_plan_project(index, &entity, arena, out, NULL) : PROJECTED_NOTHING;
 
     if (result == PROJECTED)
-        index_entry_expires(out, state->expires);
+        index_plan_set_digest(index, state, out);
     return result;
 }
 
@@ -344,6 +355,7 @@ struct index_change index_plan_change(const struct index *index, const struct en
     change.changes =
         change.was != change.is || change.moves ||
         (change.is == PROJECTED && (before->expires != after->expires ||
+                                       (index->keeps_versions && before->version != after->version) ||
                                        !str_equal(projected_records(index, before->properties, arena),
                                            projected_records(index, after->properties, arena))));
     return change;

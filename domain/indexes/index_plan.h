@@ -30,10 +30,21 @@ struct index_entry {
 
 /*
  * The digest of an entry. expires: when its source expires, 0: never. Entries that expire at
- * different times have different digests.
+ * different times have different digests; if the index keeps versions, those of different versions
+ * too.
  */
-uint64_t index_plan_digest(struct str properties, int64_t expires);
-void index_entry_expires(struct index_entry *entry, int64_t expires);
+uint64_t index_plan_digest(
+    const struct index *index, struct str properties, int64_t version, int64_t expires);
+
+/* Set the digest of the entry of a source in this state. */
+void index_plan_set_digest(
+    const struct index *index, const struct row_state *source, struct index_entry *entry);
+
+/*
+ * Whether a new index of this declaration can keep versions: its entries have all properties, so
+ * that they can stand for their entities.
+ */
+bool index_plan_may_keep_versions(const struct index *index);
 
 enum projection_result {
     PROJECTED, /* one entry */
@@ -70,7 +81,8 @@ int16_t index_plan_bucket(const struct table *table, struct str partition);
  *
  * An entry in the same partition has the source's partition key unchanged; other keys consist of
  * encoded parts. The entry's properties are the source's two keys and the projected records, byte
- * by byte; a list entry has only the two keys.
+ * by byte; a list entry has only the two keys. The digest is that of index_plan_set_digest for a
+ * source that never expires, without a version.
  */
 enum projection_result index_plan_project(const struct index *index, const struct entity *entity,
     struct arena *arena, struct index_entry *out, const char **why);
@@ -102,8 +114,9 @@ struct index_change {
     enum projection_result was, is;
     /* the entry's keys before and after, as far as it was and is PROJECTED */
     struct entity_key old, new;
-    bool moves;   /* the key changes */
-    bool changes; /* its key, its records or its expiry change, or it is added or removed */
+    bool moves; /* the key changes */
+    /* its key, its records, its expiry or its kept version change, or it is added or removed */
+    bool changes;
 };
 struct index_change index_plan_change(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena);

@@ -64,7 +64,7 @@ static void plan_wanted(
         &(struct entity){ .key = *facts->key, .timestamp = source->ts, .properties = source->properties },
         arena, &entry, &why)) {
     case PROJECTED:
-        index_entry_expires(&entry, source->expires);
+        index_plan_set_digest(index, source, &entry);
         if (facts->unowned >> i & 1)
             out->violations[out->violation_count++] =
                 (struct reconcile_violation){ index->index_id, explain_owner(index, arena) };

@@ -29,7 +29,8 @@ struct operation_lookup {
     size_t equal_count;
     struct value_range range; /* of the next part */
     struct freshness freshness;
-    bool trust_index; /* false: every hit is checked against its source */
+    bool trust_index;  /* the entries are returned as they are */
+    bool read_sources; /* not with trust_index: every hit is compared with its source, whatever is known */
     bool keys_only;
     bool descending;
     bool has_after;

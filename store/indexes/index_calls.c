@@ -74,6 +74,7 @@ static enum status create(struct session *session, struct operation *operation, 
     index.account = operation->account;
     index.source_table_id = source->table_id;
     index.source_name = source->name;
+    TRY(index_rows_choose_versions(session, &index, err));
     index.definition = index_codec_encode(&index, operation->arena);
     build = (struct job_start){
         .operation_id = job_calls_id("build", index.index_id, operation->arena),

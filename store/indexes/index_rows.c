@@ -4,6 +4,7 @@
  */
 #include "store/indexes/index_rows.h"
 
+#include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
@@ -35,16 +36,37 @@ enum status index_rows_send_create(struct session *session, const struct index *
     return job_calls_send_start(session, build, err);
 }
 
+static enum status ask_distributed(struct session *session, bool *out, struct error *err)
+{
+    PG_RESULT distributed = NULL;
+
+    TRY(pg_query(&session->pg, &sql_database_is_distributed, NULL, &distributed, err));
+    *out = pg_bool(distributed, 0, PG_ONLY_COLUMN);
+    return STATUS_OK;
+}
+
+enum status index_rows_choose_versions(struct session *session, struct index *index, struct error *err)
+{
+    bool is_distributed;
+
+    index->keeps_versions = false;
+    if (!index_plan_may_keep_versions(index))
+        return STATUS_OK;
+    TRY(ask_distributed(session, &is_distributed, err));
+    index->keeps_versions = !is_distributed;
+    return STATUS_OK;
+}
+
 /*
  * If the database is distributed over several nodes, a write and its entries in other partitions
  * cannot be committed on one node.
  */
 enum status index_rows_check_may_be_strong(struct session *session, const char *field, struct error *err)
 {
-    PG_RESULT distributed = NULL;
+    bool is_distributed;
 
-    TRY(pg_query(&session->pg, &sql_database_is_distributed, NULL, &distributed, err));
-    if (!pg_bool(distributed, 0, PG_ONLY_COLUMN))
+    TRY(ask_distributed(session, &is_distributed, err));
+    if (!is_distributed)
         return STATUS_OK;
     reason_set(err, REASON_DATABASE_DISTRIBUTED,
         "consistency STRONG of an index in other partitions needs a database that is one PostgreSQL, and "

@@ -26,6 +26,14 @@ MUST_USE enum status index_rows_send_create(struct session *session, const struc
     struct str folded, const struct job_start *build, struct error *err);
 
 /*
+ * Whether the entries of a new index of this declaration keep versions, so that look-ups can return
+ * them as the entities. Not in a distributed database: what entries, intents and sources show there
+ * is not of one moment.
+ */
+MUST_USE enum status index_rows_choose_versions(
+    struct session *session, struct index *index, struct error *err);
+
+/*
  * Inside a change of the catalogue, send the statements that set the index to DROPPING, cancel its
  * build and start its drop. *out: the drop, which borrows from the index and from the session's
  * arena; out may be NULL.

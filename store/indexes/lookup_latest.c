@@ -55,6 +55,20 @@ enum status lookup_latest_begin(struct session *session, const struct index *ind
     return STATUS_OK;
 }
 
+enum status lookup_latest_is_behind(
+    struct session *session, const struct index *index, bool *out, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT keys = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->source_table_id);
+    pg_add_int8(&params, 1);
+    TRY(pg_query(&session->pg, &sql_open_sources, &params, &keys, err));
+    *out = PQntuples(keys) > 0;
+    return STATUS_OK;
+}
+
 bool lookup_latest_covers(const struct open_sources *open, const struct entity *entry)
 {
     struct entity_key source;

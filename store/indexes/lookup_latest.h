@@ -24,6 +24,10 @@ struct open_sources {
 MUST_USE enum status lookup_latest_begin(struct session *session, const struct index *index,
     struct arena *arena, struct open_sources *out, struct error *err);
 
+/* Whether any key of the index's source table has open work, in the snapshot that is open. */
+MUST_USE enum status lookup_latest_is_behind(
+    struct session *session, const struct index *index, bool *out, struct error *err);
+
 /*
  * Whether the entry belongs to one of these source keys. Such an entry may be outdated, so it is
  * ignored.

@@ -91,16 +91,22 @@ static enum status read_sources(struct session *session, struct operation *sourc
     return sources->status;
 }
 
+/* Make the entries the entities that they stand for. */
+static enum status name_sources(const struct index *index, struct operation *operation, struct error *err)
+{
+    if (lookup_hits_name(index, operation))
+        return STATUS_OK;
+    return error_set(err, STATUS_INTERNAL,
+        "an entry of index %.*s does not name its source: verify the index", STR_ARG(index->name));
+}
+
 static enum status check_sources(
     struct session *session, const struct index *index, struct operation *operation, struct error *err)
 {
     struct outcome_lookup *out = &operation->out.lookup;
     struct operation sources;
 
-    if (!lookup_hits_name(index, operation))
-        return error_set(err, STATUS_INTERNAL,
-            "an entry of index %.*s does not name its source: verify the index", STR_ARG(index->name));
-    if (operation->in.lookup.trust_index || out->count == 0)
+    if (out->count == 0)
         return STATUS_OK;
     lookup_hits_ask(index, operation, &sources);
     TRY(read_sources(session, &sources, err));
@@ -145,6 +151,33 @@ static enum status check_fresh(struct session *session, struct operation *operat
     return STATUS_OK;
 }
 
+/* Whether entries of sources without open work stand for their entities. */
+static bool may_stand(const struct index *index, const struct operation_lookup *in)
+{
+    return index->keeps_versions && !in->read_sources;
+}
+
+/*
+ * Open the snapshot that the look-up needs: entries and sources of a strong index are written in
+ * one commit, and so are entries of an eventual one and the removal of its intents. *checks:
+ * whether the sources must be read.
+ */
+static enum status begin_reading(struct session *session, const struct index *index,
+    struct operation *operation, struct open_sources *open, bool *checks, struct error *err)
+{
+    const struct operation_lookup *in = &operation->in.lookup;
+
+    *checks = !in->trust_index && !may_stand(index, in);
+    if (index_is_strong(index))
+        return *checks ? session_begin_snapshot(session, err) : STATUS_OK;
+    if (in->freshness.latest)
+        return lookup_latest_begin(session, index, operation->arena, open, err);
+    if (in->trust_index || *checks)
+        return STATUS_OK;
+    TRY(session_begin_snapshot(session, err));
+    return lookup_latest_is_behind(session, index, checks, err);
+}
+
 static enum status look_up(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_lookup *in = &operation->in.lookup;
@@ -153,30 +186,26 @@ static enum status look_up(struct session *session, struct operation *operation,
     const struct index *index;
     struct lookup_range range;
     struct lag_seen lag;
-    bool reads_around;
+    bool checks;
 
     TRY(check_fresh(session, operation, err));
     TRY(lookup_hits_resolve(session, operation, &index, err));
     TRY(lookup_plan(index, in, operation->arena, &range, err));
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
-    /* a strong index has all entries at any time */
-    reads_around = in->freshness.latest && !index_is_strong(index);
     /*
      * Guard G22: the watermark is read before the entries, so the entries have all work that it
      * covers.
      */
     TRY(lag_read(session, &lag, err));
     out->lag = index_is_strong(index) ? lag.strong : lag.behind;
-    if (reads_around)
-        TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
-    else if (index_is_strong(index) && !in->trust_index)
-        /* entries and sources are written in one commit, so they are read in one snapshot */
-        TRY(session_begin_snapshot(session, err));
+    TRY(begin_reading(session, index, operation, &open, &checks, err));
     TRY(read_entries(session, index, &range, &open, operation, err));
-    if (reads_around)
+    if (in->freshness.latest && !index_is_strong(index)) /* which has all entries at any time */
         TRY(lookup_latest_merge(session, index, &range, &open, operation, err));
-    TRY(check_sources(session, index, operation, err));
+    TRY(name_sources(index, operation, err));
+    if (checks)
+        TRY(check_sources(session, index, operation, err));
     out->stats.rows_returned = (int64_t)out->count;
     return STATUS_OK;
 }

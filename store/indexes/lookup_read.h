@@ -11,8 +11,10 @@ struct session;
 
 /*
  * Give an OPERATION_LOOKUP its outcome: entities under the keys of their sources. Unless
- * trust_index is set, every hit is checked against its source, and the source is returned; an entry
- * that its source does not have any more is left out, since workers will remove it.
+ * trust_index is set, they are as their sources are: an entry that its source does not have any
+ * more is left out, since workers will remove it. The sources are read for that, except while
+ * nothing of their table is open and the index keeps versions, so that its entries say the same
+ * (guard G58); with read_sources they always are.
  *
  * INDEX_NOT_FOUND, INDEX_NOT_READY, INVALID_INPUT (values that do not fit the index's keys).
  */

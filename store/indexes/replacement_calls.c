@@ -71,7 +71,6 @@ static struct index replacement_of(
     index.source_table_id = old->source_table_id;
     index.source_name = old->source_name;
     index.replaces = old->index_id;
-    index.definition = index_codec_encode(&index, operation->arena);
     return index;
 }
 
@@ -90,6 +89,8 @@ static enum status replace(struct session *session, struct operation *operation,
         TRY(index_rows_check_may_be_strong(session, "index.consistency", err));
     TRY(job_calls_admit(session, operation->account, &index_id, err));
     index = replacement_of(old, operation, index_id);
+    TRY(index_rows_choose_versions(session, &index, err));
+    index.definition = index_codec_encode(&index, operation->arena);
     build = (struct job_start){
         .operation_id = job_calls_id(JOB_REPLACEMENT_PREFIX, index_id, operation->arena),
         .account = operation->account,

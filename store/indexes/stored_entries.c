@@ -13,7 +13,7 @@
 
 /* The key of an entry to look at, for one source key. */
 struct stored_entry {
-    int64_t index_id;
+    const struct index *index;
     int16_t bucket;
     struct entity_key entry;
     struct source_key *of;
@@ -28,8 +28,8 @@ static int by_entry(const void *a, const void *b)
 {
     const struct stored_entry *x = a, *y = b;
 
-    if (x->index_id != y->index_id)
-        return x->index_id < y->index_id ? -1 : 1;
+    if (x->index->index_id != y->index->index_id)
+        return x->index->index_id < y->index->index_id ? -1 : 1;
     return entity_key_compare(&x->entry, &y->entry);
 }
 
@@ -47,7 +47,7 @@ static void add_entry(
     const struct index *index = of->table ? find_index(of->table, index_id) : NULL;
 
     if (index)
-        list->entries[list->count++] = (struct stored_entry){ .index_id = index_id,
+        list->entries[list->count++] = (struct stored_entry){ .index = index,
             .bucket = entity_key_bucket(index_plan_home_table(index), entry->partition),
             .entry = *entry,
             .of = of };
@@ -118,13 +118,14 @@ static enum status lock_entries(
 
     key_arrays_init(&keys, &session->arena);
     for (size_t i = 0; i < list->count; i++)
-        key_arrays_put(&keys, list->entries[i].index_id, &list->entries[i].entry, list->entries[i].bucket);
+        key_arrays_put(
+            &keys, list->entries[i].index->index_id, &list->entries[i].entry, list->entries[i].bucket);
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
     return pg_query(&session->pg, &sql_entry_hold, &params, out, err);
 }
 
-enum hold_column { HOLD_N, HOLD_PROPERTIES, HOLD_EXPIRES };
+enum hold_column { HOLD_N, HOLD_PROPERTIES, HOLD_VERSION, HOLD_EXPIRES };
 
 static void note_stored(const struct entry_list *list, const PGresult *rows)
 {
@@ -136,8 +137,10 @@ static void note_stored(const struct entry_list *list, const PGresult *rows)
 
         if (index_entry_source((struct property_list){ properties }, &named) &&
             entity_key_compare(&named, &stored_at->of->key) == 0)
-            stored->items[stored->count++] = (struct manifest_item){ stored_at->index_id, stored_at->entry,
-                index_plan_digest(properties, pg_int8(rows, i, HOLD_EXPIRES)) };
+            stored->items[stored->count++] =
+                (struct manifest_item){ stored_at->index->index_id, stored_at->entry,
+                    index_plan_digest(stored_at->index, properties, pg_int8(rows, i, HOLD_VERSION),
+                        pg_int8(rows, i, HOLD_EXPIRES)) };
     }
 }
 
@@ -164,7 +167,7 @@ enum status stored_entries_hold_nameless(struct session *session, const struct i
     PG_RESULT rows = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        list.entries[i] = (struct stored_entry){ .index_id = index->index_id,
+        list.entries[i] = (struct stored_entry){ .index = index,
             .bucket = entity_key_bucket(index_plan_home_table(index), entries[i].partition),
             .entry = entries[i] };
         out[i] = false;

@@ -45,12 +45,20 @@ bool short_lookup_may_be(const struct operation *operation)
 
 /* ---- planning ---- */
 
+static enum short_form form_of(const struct operation_lookup *in, const struct index *index)
+{
+    if (in->trust_index)
+        return SHORT_ROWS;
+    return index->keeps_versions && !in->read_sources ? SHORT_CURRENT : SHORT_HITS;
+}
+
 enum status short_lookup_resolve(
     const struct session *session, struct operation *operation, struct short_lookup *out, struct error *err)
 {
     *out = (struct short_lookup){ .operation = operation };
     TRY(lookup_hits_resolve(session, operation, &out->index, err));
     out->reads_around = operation->in.lookup.freshness.latest && !index_is_strong(out->index);
+    out->form = form_of(&operation->in.lookup, out->index);
     return STATUS_OK;
 }
 
@@ -69,16 +77,17 @@ static void add_range(const struct session *session, struct short_lookup *lookup
     if (!row_bounds_rest(
             keys, in->has_after ? &in->after : NULL, in->descending, lookup->operation->arena, &rest))
         return;
-    range =
-        short_ranges_add(ranges, lookup->first, in->trust_index ? SHORT_ROWS : SHORT_HITS, in->descending);
+    range = short_ranges_add(ranges, lookup->first, lookup->form, in->descending);
     if (!lookup->first)
         lookup->first = range;
     range->table = catalogue_find_id(session->catalogue, lookup->index->index_id);
     range->keys = rest;
     range->source_table_id = lookup->index->source_table_id;
-    range->asks_behind = lookup->reads_around;
+    /* Guard G58: entries stand for their entities only while nothing of the table is open. */
+    range->asks_behind =
+        lookup->reads_around || (lookup->form == SHORT_CURRENT && !index_is_strong(lookup->index));
     range->max_rows = rows_of(in) + 1;
-    range->max_bytes = (in->trust_index ? SHORT_RANGES_MAX_BYTES : SHORT_RANGES_MAX_HIT_BYTES) /
+    range->max_bytes = (lookup->form == SHORT_ROWS ? SHORT_RANGES_MAX_BYTES : SHORT_RANGES_MAX_HIT_BYTES) /
                        (range->max_rows * (int64_t)lookup->range.count);
     lookup->count++;
 }
@@ -206,7 +215,7 @@ bool short_lookup_take(struct short_lookup *lookup, const struct lag_seen *lag)
      * Some source key is open, so the sources have to be read one after the other, which is not
      * done here.
      */
-    if (lookup->first->is_behind)
+    if (lookup->reads_around && lookup->first->is_behind)
         return false;
-    return lookup->operation->in.lookup.trust_index ? take_entries(lookup, lag) : take_hits(lookup, lag);
+    return short_range_has_hits(lookup->first) ? take_hits(lookup, lag) : take_entries(lookup, lag);
 }

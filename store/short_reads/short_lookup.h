@@ -15,6 +15,7 @@ struct short_lookup {
     struct operation *operation;
     const struct index *index;
     bool reads_around; /* the look-up asks for the latest, and the index may be behind */
+    enum short_form form;
     struct lookup_range range;
     struct short_range *first; /* the first of its ranges; NULL: none */
     size_t count;

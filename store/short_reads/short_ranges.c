@@ -11,6 +11,7 @@
 static const struct embedded *const statement_texts[SHORT_FORM_END][2] = {
     [SHORT_ROWS] = { &sql_short_ranges, &sql_short_ranges_down },
     [SHORT_HITS] = { &sql_short_hits, &sql_short_hits_down },
+    [SHORT_CURRENT] = { &sql_short_current, &sql_short_current_down },
 };
 
 void short_ranges_init(struct short_ranges *ranges, size_t reads, struct arena *arena)
@@ -103,7 +104,9 @@ static void put_range(struct range_arrays *arrays, const struct short_range *ran
     pg_array_bytes(&arrays->highs, str_equal(high, end_of_keys()) ? STR_EMPTY : high);
     pg_array_int8(&arrays->rows, range->max_rows);
     pg_array_int8(&arrays->bytes, range->max_bytes);
-    pg_array_int8(&arrays->sources, range->source_table_id);
+    /* in this form a range that does not ask is one of rows, whatever other ranges ask for */
+    pg_array_int8(&arrays->sources,
+        range->statement->form == SHORT_CURRENT && !range->asks_behind ? 0 : range->source_table_id);
 }
 
 size_t short_ranges_sent_bytes(const struct short_ranges *ranges)
@@ -165,12 +168,22 @@ enum status short_ranges_send(struct session *session, const struct short_ranges
     return pg_send(&session->pg, statement_texts[statement->form][statement->descending], &params, err);
 }
 
-/* The columns of both forms of the statement. */
-enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_BEHIND, COLUMN_KEY };
-
-enum row_column { ROW_VERSION = COLUMN_KEY + 1, ROW_TS, ROW_EXPIRES, ROW_SIZE, ROW_PROPERTIES };
-
-enum hit_column { HIT_SIZE = COLUMN_KEY + 1, HIT_NAMED, HIT_VERSION, HIT_TS, HIT_EXPIRES, HIT_PROPERTIES };
+/*
+ * The columns of all forms of the statement. The five before the last are of the row, or of a hit's
+ * entity, except for the size: that of a hit is of its entry.
+ */
+enum column {
+    COLUMN_N,
+    COLUMN_CATALOGUE,
+    COLUMN_BEHIND,
+    COLUMN_KEY,
+    COLUMN_VERSION,
+    COLUMN_TS,
+    COLUMN_EXPIRES,
+    COLUMN_SIZE,
+    COLUMN_PROPERTIES,
+    COLUMN_NAMED, /* not of SHORT_ROWS */
+};
 
 /* Give each range its rows. A range without rows has one row, of nulls. */
 static void share_rows(struct short_statement *statement)
@@ -218,37 +231,37 @@ static bool read_row(
 
     *out = (struct entity){
         .key = { range->keys.partition.low, pg_bytes(rows, row, COLUMN_KEY) },
-        .etag = { .table_id = range->table->table_id, .version = pg_int8(rows, row, ROW_VERSION) },
-        .timestamp = int8_or(rows, row, ROW_TS, 0),
-        .properties.bytes = pg_bytes(rows, row, ROW_PROPERTIES),
-        .expires = int8_or(rows, row, ROW_EXPIRES, 0),
+        .etag = { .table_id = range->table->table_id, .version = pg_int8(rows, row, COLUMN_VERSION) },
+        .timestamp = int8_or(rows, row, COLUMN_TS, 0),
+        .properties.bytes = pg_bytes(rows, row, COLUMN_PROPERTIES),
+        .expires = int8_or(rows, row, COLUMN_EXPIRES, 0),
     };
-    *is_cut = !PQgetisnull(rows, row, ROW_SIZE);
-    *size = *is_cut ? pg_int4(rows, row, ROW_SIZE) : (int64_t)out->properties.bytes.len;
-    return !PQgetisnull(rows, row, ROW_TS);
+    *is_cut = !PQgetisnull(rows, row, COLUMN_SIZE);
+    *size = *is_cut ? pg_int4(rows, row, COLUMN_SIZE) : (int64_t)out->properties.bytes.len;
+    return !PQgetisnull(rows, row, COLUMN_TS);
 }
 
 /* *size: of the entry's properties. false: the entry is dead, or has expired. */
 static bool read_hit(const struct short_range *range, int row, struct short_hit *out, int64_t *size)
 {
     const PGresult *rows = range->statement->rows;
-    int64_t told = pg_int4(rows, row, HIT_SIZE);
+    int64_t told = pg_int4(rows, row, COLUMN_SIZE);
     bool is_live = told >= 0;
 
     *size = is_live ? told : -1 - told;
     *out = (struct short_hit){
         .entry = { range->keys.partition.low, pg_bytes(rows, row, COLUMN_KEY) },
-        .named.bytes = pg_bytes(rows, row, HIT_NAMED),
-        .found = !PQgetisnull(rows, row, HIT_VERSION),
+        .named.bytes = pg_bytes(rows, row, COLUMN_NAMED),
+        .found = !PQgetisnull(rows, row, COLUMN_VERSION),
     };
     if (!out->found)
         return is_live;
-    out->is_cut = PQgetisnull(rows, row, HIT_PROPERTIES);
+    out->is_cut = PQgetisnull(rows, row, COLUMN_PROPERTIES);
     out->entity = (struct entity){
-        .etag.version = pg_int8(rows, row, HIT_VERSION),
-        .timestamp = pg_int8(rows, row, HIT_TS),
-        .properties.bytes = pg_bytes(rows, row, HIT_PROPERTIES),
-        .expires = int8_or(rows, row, HIT_EXPIRES, 0),
+        .etag.version = pg_int8(rows, row, COLUMN_VERSION),
+        .timestamp = pg_int8(rows, row, COLUMN_TS),
+        .properties.bytes = pg_bytes(rows, row, COLUMN_PROPERTIES),
+        .expires = int8_or(rows, row, COLUMN_EXPIRES, 0),
     };
     return is_live;
 }
@@ -304,7 +317,7 @@ static enum taken take_hit(const struct short_range *range, int row, struct shor
  */
 static bool collect_range(const struct short_range *range, struct short_answer *answer, bool *full)
 {
-    bool of_hits = range->statement->form == SHORT_HITS;
+    bool of_hits = short_range_has_hits(range);
 
     for (int row = range->first; row < range->first + range->count; row++) {
         struct entity_key key;
@@ -329,6 +342,13 @@ static bool collect_range(const struct short_range *range, struct short_answer *
         return true;
     *full = answer->count == answer->limit;
     return *full;
+}
+
+bool short_range_has_hits(const struct short_range *range)
+{
+    enum short_form form = range->statement->form;
+
+    return form == SHORT_HITS || (form == SHORT_CURRENT && range->is_behind);
 }
 
 bool short_ranges_collect(const struct short_range *ranges, size_t count, struct short_answer *answer)

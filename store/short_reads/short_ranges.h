@@ -31,8 +31,9 @@ enum {
 
 /* What a statement returns. */
 enum short_form {
-    SHORT_ROWS, /* rows as they are */
-    SHORT_HITS, /* for each index entry the live entity that it belongs to */
+    SHORT_ROWS,    /* rows as they are */
+    SHORT_HITS,    /* for each index entry the live entity that it belongs to */
+    SHORT_CURRENT, /* rows of ranges whose is_behind is false, hits of the others */
     SHORT_FORM_END
 };
 
@@ -138,5 +139,8 @@ struct short_answer {
  * row more bytes, than were read.
  */
 bool short_ranges_collect(const struct short_range *ranges, size_t count, struct short_answer *answer);
+
+/* Whether the range has brought hits, not rows. */
+bool short_range_has_hits(const struct short_range *range);
 
 #endif

@@ -242,7 +242,8 @@ static enum status read_entries(struct session *session, struct look *look, stru
         if (!PQgetisnull(rows, i, ENTRY_VERSION) &&
             (is_at_wanted(list.which[n], keys[n]) || is_of(list.which[n], properties)))
             add_stored(list.which[n], keys[n], pg_int8(rows, i, ENTRY_VERSION),
-                index_plan_digest(properties, pg_int8(rows, i, ENTRY_EXPIRES)));
+                index_plan_digest(look->index, properties, pg_int8(rows, i, ENTRY_VERSION),
+                    pg_int8(rows, i, ENTRY_EXPIRES)));
     }
     return STATUS_OK;
 }

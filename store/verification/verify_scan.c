@@ -620,8 +620,9 @@ enum status verify_scan_sum_entries(struct session *session, struct verify_scan 
 
         if (has_ended(scan, &entry))
             break;
-        sum_up_entry(
-            scan, &entry, properties, index_plan_digest(properties.bytes, pg_int8(rows, i, ROWS_EXPIRES)));
+        sum_up_entry(scan, &entry, properties,
+            index_plan_digest(scan->index, properties.bytes, pg_int8(rows, i, ROWS_VERSION),
+                pg_int8(rows, i, ROWS_EXPIRES)));
     }
     return STATUS_OK;
 }

@@ -91,6 +91,7 @@ class Writer(IndexCaller):
         self.known = {(partition, row): None for partition in PARTITIONS for row in self.rows}  # content; None: no entity
         self.before = {}  # the content before the last write, and when that was called
         self.tokens = {}  # of the last writes
+        self.etags = {}  # likewise; None: not known
         self.untold = set()  # the keys whose last write has told no token
 
     def turn(self):
@@ -125,6 +126,7 @@ class Writer(IndexCaller):
         self.before[key] = (self.known[key], answer.called)
         self.known[key] = content
         self.tokens[key] = result.consistency_token
+        self.etags[key] = result.etag or None
         self.untold.discard(key)
 
     def refused(self, answer):
@@ -207,6 +209,7 @@ class Writer(IndexCaller):
         answer = self.caller.call_until_answered("GetEntity", table=self.world.table, key=client.key(key))
         self.untold.add(key)
         self.before.pop(key, None)
+        self.etags[key] = answer.reply.entity.etag if answer.reply else None
         if answer.reply:
             self.known[key] = content_of(answer.reply.entity)
         else:
@@ -237,7 +240,8 @@ class Writer(IndexCaller):
     def look_up(self, slot):
         """All entries of an index, as of now: mine are exactly those that one declaration asks for."""
         freshness, strong = self.freshness(slot)
-        fields = {"index": slot.name, "keys_only": True, "trust_index": self.random.random() < 0.3, "freshness": freshness}
+        how = self.random.choice([{"keys_only": True}, {"keys_only": True, "trust_index": True}, {}, {"read_sources": True}])
+        fields = {"index": slot.name, "freshness": freshness, **how}
         answer = self.caller.call_until_answered("LookupIndex", **fields)
         if strong is not slot.strong and strong:
             return
@@ -246,12 +250,23 @@ class Writer(IndexCaller):
             is_gone = answer.reason in GONE and None in [span.declaration for span in possible]
             assert is_gone or answer.reason == "NOT_FRESH_ENOUGH", f"{fields}: {answer.error}"
             return
-        found = [key_of(key) for key in answer.reply.keys]
+        found = [key_of(one) for one in [*answer.reply.keys, *answer.reply.entities]]
         assert len(found) == len(set(found)) and not answer.reply.next_page_token, f"{fields}: {found}"
         mine = {key for key in found if key in self.known}
         wrong = [self.wrong(span, mine, answer) for span in possible if span.declaration]
         assert wrong and not all(wrong), f"{fields}, found {sorted(mine)}: {wrong}"
+        for entity in answer.reply.entities:
+            self.is_mine_as_it_is(entity, fields)
         self.count("look-ups")
+
+    def is_mine_as_it_is(self, entity, fields):
+        """An entity that is found is what I have written last, with its ETag, wherever it was read."""
+        key = key_of(entity)
+        if key not in self.known:
+            return
+        assert content_of(entity) == tuple(sorted(self.known[key])), f"{fields}: {key} is {entity}, not {self.known[key]}"
+        etag = self.etags.get(key)
+        assert etag in (None, entity.etag), f"{fields}: {key} has the ETag {entity.etag}, not {etag}"
 
     def wrong(self, span, mine, answer):
         """None: the declaration explains what was found."""

@@ -15,14 +15,14 @@ from declarations import SOURCE_NAMES, STRONG, Violation
 from tavola_test import client
 
 READY = 3
-CONSISTENCY = 9  # its field in a stored declaration
+CONSISTENCY, VERSIONS = 9, 13  # fields of a stored declaration
 
 # One statement, so one snapshot. {table}: the name of the source.
 READ = """
 with source as (select table_id from tables where name = '{table}' and live and index_id is null),
 living as (select * from indexes where source_table_id = (select table_id from source) and state <> 4),
 rows as (
-    select table_id, partition_key p, row_key r, ts, coalesce(expires, 0) expires, encode(properties, 'hex') properties from entities
+    select table_id, partition_key p, row_key r, version, ts, coalesce(expires, 0) expires, encode(properties, 'hex') properties from entities
     where not dead and (table_id = (select table_id from source) or table_id in (select index_id from living)))
 select json_build_object(
     'source', (select table_id from source),
@@ -65,6 +65,7 @@ class Entity:
     def __init__(self, row):
         self.key = (row["p"], row["r"])
         self.ticks = row["ts"]
+        self.stamp = (row["version"], row["ts"])
         self.expires = row["expires"]
         self.content = content_of(client.Entity.FromString(bytes.fromhex(row["properties"])))
 
@@ -86,6 +87,7 @@ class Index:
         definition = bytes.fromhex(row["definition"])
         self.declaration = next(found for found in declarations if found.marker.encode() in definition)
         self.is_strong = self.declaration.is_in_place or number_in(definition, CONSISTENCY) == STRONG
+        self.keeps_versions = number_in(definition, VERSIONS) == 1
         self.entries = {}
 
     def __repr__(self):
@@ -127,6 +129,9 @@ class Snapshot:
             there = entry and (entry.key, entry.content, entry.expires)
             is_late = not index.is_ready and there is None
             assert is_late or there == wanted, f"{index}: {key} has the entry {there}, not {wanted}; source {self.described(key)}"
+            if index.keeps_versions and there:
+                source = self.sources[key]
+                assert entry.stamp == source.stamp, f"{index}: the entry of {key} has {entry.stamp}, not {source.stamp}"
             compared += not is_late
         return compared
 

@@ -16,7 +16,7 @@ READY, BUILDING, STRONG = 3, 1, 1
 
 
 def row(table, key, content, **fields):
-    return {"table_id": table, "p": key[0], "r": key[1], "ts": 1, "expires": 0,
+    return {"table_id": table, "p": key[0], "r": key[1], "version": 1, "ts": 1, "expires": 0,
             "properties": message_of(("", ""), content).SerializeToString().hex(), **fields}
 
 
@@ -38,8 +38,9 @@ class Judge(unittest.TestCase):
         key, content = self.declaration.entry((("p", name), (("A", "string", text),), 0))
         return row(INDEX, key, content, **fields)
 
-    def check(self, state=READY, consistency=0):
-        definition = b"\x0a\x07m00001x" + (bytes([9 << 3, consistency]) if consistency else b"")
+    def check(self, state=READY, consistency=0, versions=0):
+        numbers = ((9, consistency), (13, versions))
+        definition = b"\x0a\x07m00001x" + b"".join(bytes([field << 3, number]) for field, number in numbers if number)
         index = {"id": INDEX, "name": "i", "state": state, "replaces": None, "definition": definition.hex()}
         read = {"source": SOURCE, "indexes": [index], "rows": self.rows, "open": None, "buried": None, "owners": None, **self.more}
         return Snapshot(json.dumps(read), [self.declaration]).check()
@@ -66,6 +67,11 @@ class Judge(unittest.TestCase):
             with self.subTest(name):
                 self.rows = copy.deepcopy(rows)
                 self.differs()
+
+    def test_an_entry_that_should_have_the_version_of_its_source(self):
+        self.rows[0]["version"] = 2
+        self.assertEqual(self.check(), 2)
+        self.differs(versions=1)
 
     def test_what_is_open_is_left_out_unless_the_index_is_strong(self):
         self.more = {"open": [["p", "b"]]}

@@ -146,11 +146,11 @@ MUTANTS = [
     ("G21", [("store/indexes/lookup_read.c", "    if (session_in_snapshot(session))\n", "    if (sources->in.get.count == 0)\n")],
      "test_store", "snapshot", ["a_page_of_a_look_up_is_one_snapshot"]),
 
-    ("G21", [("store/short_reads/short_lookup.c", "range->asks_behind = lookup->reads_around;", "range->asks_behind = false;")],
+    ("G21", [("store/short_reads/short_lookup.c", "        lookup->reads_around || (lookup", "        (lookup")],
      "test_store", "short", ["the_latest_of_what_is_behind_is_read_alone"]),
 
-    ("G21", [("store/indexes/lookup_read.c", "    else if (index_is_strong(index) && !in->trust_index)\n",
-              "    else if (index->index_id == 0)\n")],
+    ("G21", [("store/indexes/lookup_read.c", "return *checks ? session_begin_snapshot(session, err) : STATUS_OK;",
+              "return STATUS_OK;")],
      "test_store", "snapshot", ["a_short_or_strong_look_up_is_one_snapshot"]),
 
     ("G21", [("store/queries/list_read.c", "if (in->count > 1 && ", "if (in->count == 0 && ")],
@@ -297,6 +297,16 @@ MUTANTS = [
 
     ("G46", [("api/jwt/web_keys.c", "if (!key || key->algorithm != expected)", "if (!key)")],
      "unit_api", "web_token", ["a_public_key_is_never_a_secret"]),
+
+    ("G58", [("store/short_reads/short_lookup.c", "lookup->reads_around || (lookup->form == SHORT_CURRENT && !index_is_strong(lookup->index));",
+              "lookup->reads_around;")],
+     "test_store", "lookup_versions", ["what_is_open_is_read_at_its_source", "what_was_given_up_is_read_at_its_source"]),
+
+    ("G58", [("store/indexes/lookup_read.c", "return lookup_latest_is_behind(session, index, checks, err);", "return STATUS_OK;")],
+     "test_store", "lookup_versions", ["what_is_open_is_read_at_its_source", "what_was_given_up_is_read_at_its_source"]),
+
+    ("G59", [("domain/indexes/index_plan.c", "(index->keeps_versions && before->version != after->version) ||", "")],
+     "test_store", "lookup_versions", ["an_entry_follows_every_write_of_its_source"]),
 
     ("G48", [("http/exchange.c", "return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) ||", "return lengths > 9 || codings > 1 ||")],
      "test_http", "http_server", ["a_request_with_two_lengths_is_refused"]),

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/digits.h"
+#include "domain/entities/row_state.h"
 #include "domain/indexes/index_codec.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
@@ -236,6 +237,7 @@ long long world_entries(const struct world *world, int64_t index_id)
 
 struct expected_entry {
     struct index_entry entry;
+    int64_t version, ts; /* of the source */
     const char *source_row;
 };
 
@@ -249,6 +251,14 @@ struct expectation {
 static struct entity_key row_key_of(const PGresult *rows, int row)
 {
     return (struct entity_key){ str_of(PQgetvalue(rows, row, 0)), str_of(PQgetvalue(rows, row, 1)) };
+}
+
+static int64_t number_of(const PGresult *rows, int row, int column)
+{
+    uint64_t number;
+
+    memcpy(&number, PQgetvalue(rows, row, column), sizeof(number));
+    return (int64_t)be64toh(number);
 }
 
 static struct str bytes_of(const PGresult *rows, int row, int column)
@@ -273,15 +283,19 @@ static struct expectation expectation_of(
         ARENA_ARRAY(&world->arena, struct expected_entry, (size_t)PQntuples(sources) + 1), 0 };
 
     for (int i = 0; i < PQntuples(sources); i++) {
-        struct entity source = { .key = row_key_of(sources, i), .properties = { bytes_of(sources, i, 3) } };
-        const char *why;
-        uint64_t ts;
+        const struct entity_key key = row_key_of(sources, i);
+        const struct row_state source = { .live = true,
+            .ts = number_of(sources, i, 2),
+            .properties = { bytes_of(sources, i, 3) },
+            .version = number_of(sources, i, 4) };
+        struct expected_entry *wanted = &out.entries[out.count];
 
-        memcpy(&ts, PQgetvalue(sources, i, 2), sizeof(ts));
-        source.timestamp = (int64_t)be64toh(ts);
-        if (index_plan_project(index, &source, &world->arena, &out.entries[out.count].entry, &why) ==
-            PROJECTED)
-            out.entries[out.count++].source_row = source.key.row.data;
+        if (index_plan_project_state(index, &key, &source, &world->arena, &wanted->entry) != PROJECTED)
+            continue;
+        wanted->source_row = key.row.data;
+        wanted->version = source.version;
+        wanted->ts = source.ts;
+        out.count++;
     }
     return out;
 }
@@ -292,8 +306,12 @@ static int by_entry_key(const void *a, const void *b)
         &((const struct expected_entry *)a)->entry.key, &((const struct expected_entry *)b)->entry.key);
 }
 
-/* The index has an entry with this key, bucket and bytes; rows are its entries, in the order of their keys. */
-static void check_entry(const PGresult *rows, int row, const struct expected_entry *wanted)
+/*
+ * The index has an entry with this key, bucket and bytes, and with the source's version and time if it keeps versions;
+ * rows are its entries, in the order of their keys.
+ */
+static void check_entry(
+    const struct index *index, const PGresult *rows, int row, const struct expected_entry *wanted)
 {
     const struct entity_key key = row < PQntuples(rows) ? row_key_of(rows, row) : (struct entity_key){ 0 };
     uint16_t bucket = 0;
@@ -302,7 +320,9 @@ static void check_entry(const PGresult *rows, int row, const struct expected_ent
         memcpy(&bucket, PQgetvalue(rows, row, 2), sizeof(bucket));
     if (row >= PQntuples(rows) || entity_key_compare(&key, &wanted->entry.key) != 0 ||
         be16toh(bucket) != wanted->entry.bucket ||
-        !str_equal(bytes_of(rows, row, 3), wanted->entry.properties.bytes))
+        !str_equal(bytes_of(rows, row, 3), wanted->entry.properties.bytes) ||
+        (index->keeps_versions &&
+            (number_of(rows, row, 4) != wanted->version || number_of(rows, row, 5) != wanted->ts)))
         ck_abort_msg(
             "index %lld has not the entry of %s", (long long)wanted->entry.index_id, wanted->source_row);
 }
@@ -311,13 +331,14 @@ static void check_entry(const PGresult *rows, int row, const struct expected_ent
 static void check_entries(struct world *world, const struct expectation *expected)
 {
     PGresult *rows = binary_rows(world,
-        "select partition_key, row_key, bucket, properties from entities where table_id = $1 and not dead "
+        "select partition_key, row_key, bucket, properties, version, ts from entities where table_id = $1 "
+        "and not dead "
         "order by partition_key collate \"C\", row_key collate \"C\"",
         expected->index->index_id);
 
     qsort(expected->entries, (size_t)expected->count, sizeof(expected->entries[0]), by_entry_key);
     for (int i = 0; i < expected->count; i++)
-        check_entry(rows, i, &expected->entries[i]);
+        check_entry(expected->index, rows, i, &expected->entries[i]);
     ck_assert_int_eq(PQntuples(rows), expected->count);
     PQclear(rows);
 }
@@ -363,7 +384,8 @@ static void check_manifests(struct world *world, const struct expectation *expec
 void world_check(struct world *world)
 {
     PGresult *sources = binary_rows(world,
-        "select partition_key, row_key, ts, properties from entities where table_id = $1 and not dead",
+        "select partition_key, row_key, ts, properties, version from entities where table_id = $1 and not "
+        "dead",
         TABLE_ID);
     struct error err = { 0 };
     const struct table *table;

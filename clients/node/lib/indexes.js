@@ -63,8 +63,9 @@ export class Index {
    * The entities that have the given values of the index's properties, the partition key's first.
    * @param {any[]|any} equals a value, or a list of them
    * @param {{from?: any, below?: any, atLeast?: any[], maxStalenessMs?: number, latest?: boolean, trustIndex?: boolean,
-   *   descending?: boolean, pageSize?: number, token?: string, timeoutMs?: number}} [options] from and below: a range of the next
-   *   property; atLeast: results or tokens of writes that must be seen (NotFreshEnough after timeoutMs); latest: right as of now
+   *   readSources?: boolean, descending?: boolean, pageSize?: number, token?: string, timeoutMs?: number}} [options] from and below: a range of the next
+   *   property; atLeast: results or tokens of writes that must be seen (NotFreshEnough after timeoutMs); latest: right as of now;
+   *   trustIndex: entries as they are; readSources: every entity is read, also where its entry is known to be the same
    */
   lookup(equals = [], options = {}) {
     const isRange = options.from !== undefined || options.below !== undefined;
@@ -74,6 +75,7 @@ export class Index {
       range: isRange ? { atLeast: optional(options.from), below: optional(options.below) } : null,
       freshness: freshness(options),
       trustIndex: options.trustIndex ?? false,
+      readSources: options.readSources ?? false,
       descending: options.descending ?? false,
     };
     return new Pages(async (pageSize, pageToken) => {

@@ -98,7 +98,7 @@ class Index:
 
     def lookup(self, *equals: Native, from_: Native = None, below: Native = None,
                at_least: Iterable[Union[str, WriteResult]] = (), max_staleness: Optional[float] = None, latest: bool = False,
-               trust_index: bool = False, descending: bool = False, page_size: int = 0, token: str = "",
+               trust_index: bool = False, read_sources: bool = False, descending: bool = False, page_size: int = 0, token: str = "",
                timeout: Optional[float] = None) -> Pages:
         """The entities that have the given values of the index's properties, the partition key's first.
 
@@ -106,10 +106,12 @@ class Index:
         at_least       results or tokens of writes that must be seen; they are waited for, until `timeout`: NotFreshEnough
         max_staleness  seconds that the index may lag behind
         latest         the answer is right as of now
-        trust_index    return entries as they are, without a look at their entities
+        trust_index    return entries as they are, also while work on their entities is open
+        read_sources   read every entity, also where its entry is known to be the same
         """
         request = type_of("LookupIndexRequest")(
-            index=self.name, equals=[_value(value) for value in equals], trust_index=trust_index, descending=descending,
+            index=self.name, equals=[_value(value) for value in equals], trust_index=trust_index, read_sources=read_sources,
+            descending=descending,
             freshness=_freshness(at_least, max_staleness, latest))
         for end, value in (("at_least", from_), ("below", below)):
             if value is not None:

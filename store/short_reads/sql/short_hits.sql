@@ -11,10 +11,10 @@
 -- are null if a record is longer. size: of all properties of the entry; -1 - size if the entry is
 -- dead or has expired. The primary key is searched once for each range, and once for each entry; a
 -- key is in one bucket only.
-select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key, e.size,
-    substring(e.head for 48 + get_byte(e.head, 26) + get_byte(e.head, 47 + get_byte(e.head, 26))),
-    s.version, s.ts, s.expires,
-    case when octet_length(s.properties) <= u.most then s.properties end
+select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key,
+    s.version, s.ts, s.expires, e.size,
+    case when octet_length(s.properties) <= u.most then s.properties end,
+    substring(e.head for 48 + get_byte(e.head, 26) + get_byte(e.head, 47 + get_byte(e.head, 26)))
 from catalogue c
 cross join (
     select array_agg(b.t) as tables

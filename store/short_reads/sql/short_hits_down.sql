@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As short_hits, the last entries of each range, in descending order.
-select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key, e.size,
-    substring(e.head for 48 + get_byte(e.head, 26) + get_byte(e.head, 47 + get_byte(e.head, 26))),
-    s.version, s.ts, s.expires,
-    case when octet_length(s.properties) <= u.most then s.properties end
+select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key,
+    s.version, s.ts, s.expires, e.size,
+    case when octet_length(s.properties) <= u.most then s.properties end,
+    substring(e.head for 48 + get_byte(e.head, 26) + get_byte(e.head, 47 + get_byte(e.head, 26)))
 from catalogue c
 cross join (
     select array_agg(b.t) as tables

@@ -113,6 +113,7 @@ static void put_indexes(void)
 {
     indexes[0] = an_index(900, "ByCityName", &by_city, &by_name);
     indexes[1] = an_index(901, "ByNumberCity", &by_number, &by_city);
+    indexes[0].keeps_versions = true;
     indexes[2] = an_index(902, "ListByCity", &by_city, &by_number);
     indexes[2].shape = INDEX_LIST;
     indexes[2].projection = PROJECT_KEYS_ONLY;
@@ -120,6 +121,7 @@ static void put_indexes(void)
     indexes[3].row_key = (struct key_parts){ city_and_number, ARRAY_LEN(city_and_number) };
     indexes[3].place = PLACE_SAME_PARTITION;
     indexes[3].consistency = INDEX_STRONG;
+    indexes[3].keeps_versions = true;
     for (int i = 0; i < INDEXES; i++)
         scene_index(&scene, &indexes[i]);
 }
@@ -155,7 +157,8 @@ static void fill(unsigned first)
         scene.sql, "update entities set expires = 1 where hashtext(row_key) %% 17 = 0 and table_id < 900");
     test_sql(scene.sql, "update entities set dead = true, properties = ''"
                         " where hashtext(row_key) %% 13 = 0 and table_id >= 900");
-    test_sql(scene.sql, "delete from intents");
+    if (first % 2 == 0) /* otherwise there is open work, so that sources are read */
+        test_sql(scene.sql, "delete from intents");
 }
 
 static void teardown(void)
@@ -192,6 +195,7 @@ static struct operation *a_lookup(void)
     *in = (struct operation_lookup){ .equals = equals,
         .equal_count = (size_t)(1 + draw(2)),
         .trust_index = one_in(3),
+        .read_sources = one_in(4),
         .keys_only = one_in(4),
         .descending = one_in(3),
         .limit = a_limit() };

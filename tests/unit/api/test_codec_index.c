@@ -492,6 +492,20 @@ START_TEST(a_value_that_is_none_is_named)
 }
 END_TEST
 
+START_TEST(a_lookup_trusts_entries_or_reads_sources)
+{
+    Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
+    struct operation_lookup out;
+
+    request.read_sources = true;
+    ck_assert_int_eq(codec_index_lookup_decode(&request, &arena, &out, &err), STATUS_OK);
+    ck_assert(out.read_sources && !out.trust_index);
+    request.trust_index = true;
+    assert_refused(codec_index_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    ck_assert_str_eq(err.field, "read_sources");
+}
+END_TEST
+
 START_TEST(a_lookup_is_the_same_on_every_page)
 {
     Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
@@ -537,6 +551,7 @@ Suite *test_codec_index_suite(void)
     tcase_add_test(tc, damaged_declarations_are_noticed);
     tcase_add_test(tc, a_range_has_one_type);
     tcase_add_test(tc, a_value_that_is_none_is_named);
+    tcase_add_test(tc, a_lookup_trusts_entries_or_reads_sources);
     tcase_add_test(tc, a_lookup_is_the_same_on_every_page);
     tcase_add_test(tc, the_shapes_are_those_of_the_api);
     suite_add_tcase(suite, tc);

@@ -84,6 +84,12 @@ START_TEST(stored_bytes_stay_as_they_are)
     ck_assert(list.row_key.parts[0].fold_case);
     ck_assert_uint_eq(list.row_key.parts[0].fold_table, CASE_FOLD_TABLE);
     row_parts[0].fold_table = 0;
+    strong.filter_text = STR_EMPTY;
+    strong.keeps_versions = true;
+    require_bytes(index_codec_encode(&strong, &arena),
+        "0a0441676573120650656f706c65180220012a0d080012034167651813200128003800480150016801");
+    ck_assert(index_codec_decode(index_codec_encode(&strong, &arena), &arena, &list));
+    ck_assert(list.keeps_versions);
 }
 END_TEST
 

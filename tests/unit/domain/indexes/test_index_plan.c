@@ -301,6 +301,38 @@ START_TEST(only_a_changed_entry_needs_an_intent)
 }
 END_TEST
 
+START_TEST(an_index_that_keeps_versions_changes_with_every_write)
+{
+    struct index index = an_index(by_name, 1);
+    struct row_state none = { .live = false, .version = 9 };
+    struct index_entry before, after;
+    struct row_state first = a_state("Bonn", "x", 1), second = a_state("Bonn", "x", 2);
+
+    ck_assert(index_plan_may_keep_versions(&index));
+    index.keeps_versions = true;
+    ck_assert(!affects(&index, none, none));
+    ck_assert(affects(&index, first, second));
+    ck_assert(!affects(&index, first, first));
+    ck_assert_int_eq(index_plan_project_state(&index, &source_key, &first, &arena, &before), PROJECTED);
+    ck_assert_int_eq(index_plan_project_state(&index, &source_key, &second, &arena, &after), PROJECTED);
+    ck_assert(before.digest != after.digest);
+    ck_assert_uint_eq(after.digest, index_plan_digest(&index, after.properties.bytes, 2, 0));
+}
+END_TEST
+
+START_TEST(an_entry_without_all_properties_keeps_no_version)
+{
+    struct index index = an_index(by_name, 1), list = index;
+
+    index.projection = PROJECT_KEYS_ONLY;
+    ck_assert(!index_plan_may_keep_versions(&index));
+    index.projection = PROJECT_SOME;
+    ck_assert(!index_plan_may_keep_versions(&index));
+    list.shape = INDEX_LIST;
+    ck_assert(!index_plan_may_keep_versions(&list));
+}
+END_TEST
+
 START_TEST(an_index_by_time_changes_with_every_write)
 {
     struct index index = an_index(by_time, 1);
@@ -438,6 +470,8 @@ Suite *test_index_plan_suite(void)
     tcase_add_test(tc, what_is_no_entry_has_no_source);
     tcase_add_test(tc, equal_content_has_an_equal_digest);
     tcase_add_test(tc, only_a_changed_entry_needs_an_intent);
+    tcase_add_test(tc, an_index_that_keeps_versions_changes_with_every_write);
+    tcase_add_test(tc, an_entry_without_all_properties_keeps_no_version);
     tcase_add_test(tc, an_index_by_time_changes_with_every_write);
     tcase_add_test(tc, a_violation_always_counts_as_a_change);
     tcase_add_loop_test(

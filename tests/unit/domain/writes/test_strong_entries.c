@@ -112,8 +112,8 @@ START_TEST(an_entry_expires_with_its_entity)
     got = plan_of(&row, 1);
 
     ck_assert_uint_eq(got.upsert_count, 2);
-    ck_assert_uint_eq(
-        got.upserts[0].entry.digest, index_plan_digest(got.upserts[0].entry.properties.bytes, 500));
+    ck_assert_uint_eq(got.upserts[0].entry.digest,
+        index_plan_digest(table.indexes[0], got.upserts[0].entry.properties.bytes, 0, 500));
 }
 END_TEST
 
