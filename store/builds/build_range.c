@@ -19,7 +19,7 @@ enum {
 
 bool build_range_is_fit(const struct index *index)
 {
-    return index_has_manifest(index);
+    return index_has_manifest(index) || !index->is_unique;
 }
 
 size_t build_range_list_candidates(const struct table *table, struct pg_array *out)
@@ -29,7 +29,7 @@ size_t build_range_list_candidates(const struct table *table, struct pg_array *o
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index *index = table->indexes[i];
 
-        if (index->state != INDEX_BUILDING || !build_range_is_fit(index))
+        if (index->state != INDEX_BUILDING || !index_has_manifest(index))
             continue;
         pg_array_int8(out, index->index_id);
         count++;
@@ -120,6 +120,14 @@ static void report_end(struct build_walk *walk)
     walk->reported_end = walk->end;
 }
 
+/* The statement with the sum of sizes cannot lock rows. */
+static const struct embedded *statement_of(const struct build_range *range, bool has_large)
+{
+    if (range->locks_entities)
+        return &sql_walk_rows_locked;
+    return has_large ? &sql_walk_rows_bounded : &sql_walk_rows;
+}
+
 /*
  * Without has_large, the statement returns the properties of small rows only. With has_large, it
  * returns the properties of consecutive rows until their sum exceeds the bound.
@@ -127,7 +135,7 @@ static void report_end(struct build_walk *walk)
 static enum status query_rows(
     struct session *session, const struct build_range *range, PGresult **rows, struct error *err)
 {
-    bool has_large = range->walk->has_large;
+    bool has_large = range->walk->has_large && !range->locks_entities;
     int64_t copies = range->table->index_count > 0 ? (int64_t)range->table->index_count : 1;
     struct pg_params params;
 
@@ -138,7 +146,7 @@ static enum status query_rows(
     pg_add_bool(&params, range->walk->position.has_from);
     pg_add_int8(&params, CHUNK_ROWS);
     pg_add_int8(&params, (has_large ? CHUNK_BYTES : SMALL_BYTES) / copies);
-    return pg_query(&session->pg, has_large ? &sql_walk_rows_bounded : &sql_walk_rows, &params, rows, err);
+    return pg_query(&session->pg, statement_of(range, has_large), &params, rows, err);
 }
 
 enum status build_range_read_rows(
@@ -149,6 +157,9 @@ enum status build_range_read_rows(
         PQclear(*rows);
         *rows = NULL;
         range->walk->has_large = true;
+        range->walk->is_unfit = range->locks_entities;
+        if (range->walk->is_unfit)
+            return STATUS_OK;
         TRY(query_rows(session, range, rows, err));
     }
     take_rows(range, *rows, &session->arena);

@@ -91,6 +91,7 @@ struct walk_key {
 struct build_range {
     struct build_walk *walk;
     const struct table *table;
+    bool locks_entities;    /* the rows are locked as they are read */
     struct entity_key from; /* every key up to this one is done; empty at the start of the table */
     bool has_bound;
     struct entity_key bound;
@@ -101,10 +102,13 @@ struct build_range {
     struct unique_owners owners; /* of their values */
 };
 
-/* Whether the index may be built in ranges: it has manifests, whose rows writers and workers lock. */
+/*
+ * Whether the index may be built in ranges. A unique one without manifests may not: only a
+ * reconcile can tell whether a violation was noted before the owner was known.
+ */
 bool build_range_is_fit(const struct index *index);
 
-/* Add the ids of all indexes of this table that are being built in ranges. Returns their number. */
+/* Add the ids of all indexes of this table that are being built together. Returns their number. */
 size_t build_range_list_candidates(const struct table *table, struct pg_array *out);
 
 /* Fill params with the table, the first key of the chunk and the last one. */
@@ -119,7 +123,8 @@ struct walk_key *build_range_find_key(struct build_range *range, size_t *next, c
 
 /*
  * Read the next entities, up to the bounds of one chunk, fill range->keys, and report the end of
- * the chunk to the turn. The keys borrow from *rows.
+ * the chunk to the turn. The keys borrow from *rows. If entities are locked and the first one is
+ * large, the walk becomes unfit.
  */
 MUST_USE enum status build_range_read_rows(
     struct session *session, struct build_range *range, PGresult **rows, struct error *err);
@@ -131,7 +136,10 @@ MUST_USE enum status build_range_read_rows(
 MUST_USE enum status build_range_read_states(
     struct session *session, struct build_range *range, PGresult **states, struct error *err);
 
-/* Send the question which of the keys have a dead letter, by itself or for an index that is being built in ranges. */
+/*
+ * Send the question which of the keys have a dead letter, by itself or for an index that is being
+ * built together with others.
+ */
 MUST_USE enum status build_range_send_letters(
     struct session *session, const struct build_range *range, struct error *err);
 

@@ -343,6 +343,17 @@ static enum status send_entries(struct session *session, const struct build_rang
     return entry_rows_send(session, ENTRY_INSERT, changes, count, err);
 }
 
+enum status build_range_write_over(
+    struct session *session, struct entry_change *entries, size_t count, struct error *err)
+{
+    if (count == 0)
+        return STATUS_OK;
+    qsort(entries, count, sizeof(*entries), reconcile_plan_compare_entries);
+    TRY(entry_rows_send(session, ENTRY_UPSERT, entries, count, err));
+    TRY(pg_sync(&session->pg, err));
+    return pg_end(&session->pg, err);
+}
+
 /* ---- flights 3 and 4 ---- */
 
 enum status build_range_write_send(struct session *session, struct build_range *range, struct error *err)

@@ -21,4 +21,8 @@ MUST_USE enum status build_range_write_send(
 /* Put the keys that are neither KEY_LEFT nor written into walk->others. */
 void build_range_write_list_others(struct build_range *range);
 
+/* Insert or replace these entries, which are sorted here. */
+MUST_USE enum status build_range_write_over(
+    struct session *session, struct entry_change *entries, size_t count, struct error *err);
+
 #endif

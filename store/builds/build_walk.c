@@ -22,10 +22,13 @@
  * A chunk removes no intents: workers do the work of open intents later. A key for which nothing
  * has to be written needs no lock: its manifest says that its entries exist, and every later change
  * of the entity makes an intent.
+ *
+ * An index in the partition of its entities has no state rows: build_range_locked.h.
  */
 #include "store/builds/build_walk.h"
 
 #include "base/failpoint.h"
+#include "store/builds/build_range_locked.h"
 #include "store/builds/build_range_write.h"
 #include "store/sql.h"
 
@@ -157,6 +160,15 @@ static enum status await_order(const struct build_walk *walk, struct error *err)
     return error_set(err, STATUS_CANCELLED, "a chunk before this one has failed");
 }
 
+/* A chunk of an index without manifests. */
+static enum status walk_locked(
+    struct session *session, struct build_range *range, const struct index *index, struct error *err)
+{
+    TRY(begin_transaction(session, err));
+    TRY(build_range_locked_run(session, range, index, err));
+    return commit(session, err);
+}
+
 static enum status walk_range(struct session *session, struct build_range *range, struct error *err)
 {
     PG_RESULT rows = NULL;
@@ -215,7 +227,10 @@ static enum status attempt_chunk(struct session *session, void *context, struct 
     if (walk->is_gone)
         return STATUS_OK;
     walk->is_unfit = !build_range_is_fit(index);
-    return walk->is_unfit ? STATUS_OK : walk_range(session, &range, err);
+    if (walk->is_unfit)
+        return STATUS_OK;
+    return index_has_manifest(index) ? walk_range(session, &range, err)
+                                     : walk_locked(session, &range, index, err);
 }
 
 enum status build_walk_chunk(struct build_walk *walk, struct error *err)
@@ -252,7 +267,8 @@ static enum status attempt_begin(struct session *session, void *context, struct 
     start->is_unfit = index && !build_range_is_fit(index);
     if (start->is_gone || start->is_unfit)
         return STATUS_OK;
-    TRY(claim_siblings(session, table, start, err));
+    if (index_has_manifest(index))
+        TRY(claim_siblings(session, table, start, err));
     choose_position(start);
     start->is_ordered = decides_owners(session, start);
     return STATUS_OK;

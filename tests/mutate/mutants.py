@@ -213,6 +213,9 @@ MUTANTS = [
               "        TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n")],
      "test_store", "strong_index", ["the_builder_waits_for_the_lock_on_the_entity"]),
 
+    ("G35", [("store/builds/sql/walk_rows_locked.sql", "\nfor no key update", "")],
+     "test_store", "strong_index", ["the_builder_waits_for_the_lock_on_the_entity"]),
+
     ("G36", [("store/entities/owner_rows.c", "    TRY(pg_send(&session->pg, &sql_owner_lock, &params, err));\n",
               "    struct pg_params early;\n"
               "    add_values(&early, &arrays, &session->arena);\n"

@@ -20,7 +20,7 @@
 #include "tests/support/index_calls.h"
 #include "tests/support/transaction_calls.h"
 
-enum { STRONG = 2100, STRONG_LIST = 2101 };
+enum { STRONG = 2100, STRONG_LIST = 2101, LARGE_BYTES = 100000 };
 
 static struct world world;
 static enum index_place place; /* of the indexes; in either they have the same keys */
@@ -509,10 +509,12 @@ static void *run_a_chunk(void *unused)
 START_TEST(the_builder_waits_for_the_lock_on_the_entity)
 {
     PGconn *other = test_connect(world.conninfo);
+    struct index index = a_strong_index(INDEX_COPY, &city);
     pthread_t thread;
 
+    index.is_unique = _i; /* which is built key by key */
     world_put(&world, "r1", "Bonn", "x");
-    created(a_strong_index(INDEX_COPY, &city));
+    created(index);
     test_sql(other, "begin; select from entities where table_id = %d for update", TABLE_ID);
     ck_assert_int_eq(pthread_create(&thread, NULL, run_a_chunk, NULL), 0);
     test_await(world.sql, "select ((select count(*) from pg_stat_activity where datname = current_database() "
@@ -524,6 +526,26 @@ START_TEST(the_builder_waits_for_the_lock_on_the_entity)
     run_chunks(world.worker);
     world_check(&world);
     PQfinish(other);
+}
+END_TEST
+
+/* Large ones are read by themselves, at the beginning of a chunk and within it. */
+START_TEST(large_entities_get_their_entries)
+{
+    char *note = malloc(LARGE_BYTES + 1);
+
+    memset(note, 'x', LARGE_BYTES);
+    note[LARGE_BYTES] = 0;
+    people_copy(&world, 50);
+    world_put(&world, "model", "Rome", note);
+    world_put(&world, "r000007", "Rome", note);
+    world_put(&world, "r000008", "Rome", note);
+    free(note);
+    created(a_strong_index(INDEX_COPY, &city));
+    run_chunks(world.worker);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(test_number(world.sql, "select differences from operations"), 0);
+    world_check(&world);
 }
 END_TEST
 
@@ -640,7 +662,8 @@ Suite *test_strong_index_suite(void)
     add_writes(suite, "writes", setup_indexed);
     add_writes(suite, "writes_elsewhere", setup_indexed_elsewhere);
     builds = add_builds(suite, "builds", setup);
-    tcase_add_test(builds, the_builder_waits_for_the_lock_on_the_entity);
+    tcase_add_loop_test(builds, the_builder_waits_for_the_lock_on_the_entity, 0, 2);
+    tcase_add_test(builds, large_entities_get_their_entries);
     tcase_add_loop_test(builds, validation_finds_and_mends_differences, 0, ARRAY_LEN(damages));
     add_builds(suite, "builds_elsewhere", setup_elsewhere);
     return suite;

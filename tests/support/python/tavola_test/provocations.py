@@ -114,11 +114,13 @@ class Build(Provocation):
 
 
 class StrongBuild(Build):
+    """Indexes in the partition of their entities; every other one is unique, and built key by key."""
+
     def provoke(self, caller):
         name = self.new_name("strong")
         caller.create_index(index={
-            "name": name, "table": "source", "shape": 1, "place": 1,
-            "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "N"}]
+            "name": name, "table": "source", "shape": 1, "place": 1, "unique": len(self.made) % 2 == 0,
+            "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "N"}, {"property": "RowKey"}]
         })
 
 
@@ -581,6 +583,7 @@ BY_PREFIX = {
     "build.": Build,
     "build_walk.after_owners": UniqueBuild,
     "build_walk.": RangeBuild,
+    "build_range_locked.": StrongBuild,
     "operation.": Build,
     "cancel.": Cancels,
     "catalogue.": Tables,
