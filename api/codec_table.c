@@ -35,6 +35,20 @@ static Tavola__V1__AccessPolicy *policy_message(const struct access_policy *poli
     return out;
 }
 
+static Tavola__V1__TablePeriods *periods_message(const struct table_periods *periods, struct arena *arena)
+{
+    Tavola__V1__TablePeriods *out;
+
+    if (periods->unit == PERIOD_NONE)
+        return NULL;
+    out = ARENA_NEW(arena, Tavola__V1__TablePeriods);
+    tavola__v1__table_periods__init(out);
+    out->unit = (Tavola__V1__PeriodUnit)periods->unit;
+    out->ahead = periods->ahead;
+    out->kept = periods->kept;
+    return out;
+}
+
 Tavola__V1__Table *codec_table_message(const struct table_view *table, struct arena *arena)
 {
     Tavola__V1__Table *out = ARENA_NEW(arena, Tavola__V1__Table);
@@ -50,6 +64,7 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
     out->default_max_plan = (Tavola__V1__AccessPath)table->default_max_plan;
     out->change_feed = table->change_feed;
     out->sample_queries = table->samples_queries;
+    out->periods = periods_message(&table->periods, arena);
     return out;
 }
 
@@ -142,6 +157,32 @@ static bool has_sample_queries(const Tavola__V1__Table *table)
     return table->sample_queries;
 }
 
+/* A number of the request as it is stored; one that is out of range becomes 0, which is out of range too. */
+static int16_t small_number(int32_t number)
+{
+    return number >= 0 && number <= INT16_MAX ? (int16_t)number : 0;
+}
+
+/* An absent message ends the rule. */
+static enum status set_periods(
+    const Tavola__V1__Table *table, struct arena *arena, struct table_change *out, struct error *err)
+{
+    (void)arena;
+    out->sets_periods = true;
+    out->periods = (struct table_periods){ 0 };
+    if (!table->periods)
+        return STATUS_OK;
+    out->periods = (struct table_periods){ .unit = (enum period_unit)table->periods->unit,
+        .ahead = small_number(table->periods->ahead),
+        .kept = small_number(table->periods->kept) };
+    return table_periods_check(&out->periods, codec_str(table->name), err);
+}
+
+static bool has_periods(const Tavola__V1__Table *table)
+{
+    return table->periods != NULL;
+}
+
 /* The fields of a table that UpdateTable can change. */
 static const struct setting {
     const char *path;
@@ -153,6 +194,7 @@ static const struct setting {
     { "policies", has_policies, set_policies },
     { "change_feed", has_change_feed, set_change_feed },
     { "sample_queries", has_sample_queries, set_sample_queries },
+    { "periods", has_periods, set_periods },
 };
 
 static struct str setting_names(struct arena *arena)

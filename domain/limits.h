@@ -57,7 +57,8 @@ enum {
     LIMIT_INDEXES_PER_TABLE = 20,
     LIMIT_ACCOUNT_TABLES = 5000, /* unless a setting says another number */
     LIMIT_ACCOUNT_INDEXES = 5000,
-    LIMIT_ACCOUNT_NAME_MIN = 3, /* characters */
+    LIMIT_ACCOUNT_PERIOD_RULES = 100, /* tables that keep tables of periods */
+    LIMIT_ACCOUNT_NAME_MIN = 3,       /* characters */
     LIMIT_ACCOUNT_NAME_MAX = 63,
     LIMIT_POLICIES_PER_TABLE = 5,
     LIMIT_POLICY_ID_BYTES = 64, /* printable ASCII */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "domain/limits.h"
 #include "store/background/sweep.h"
+#include "store/catalogue/period_tables.h"
 #include "store/connection/stalled_sessions.h"
 #include "workers/history.h"
 #include "workers/worker.h"
@@ -94,6 +95,24 @@ static void sweep_round(struct worker_ctx *ctx, struct duties *duties)
             log_number("blob_parts", counts.blob_parts), log_number("blob_chunks", counts.blob_chunks));
 }
 
+/* An account whose quota is used up is told of in each round. */
+static void keep_period_tables(struct worker_ctx *ctx)
+{
+    struct period_counts counts = { 0 };
+    struct error err = { 0 };
+
+    if (period_tables_keep(ctx->store, &counts, &err) != STATUS_OK) {
+        outage_failed(&ctx->outages.sweep, "sweep", &err, ctx->now_us());
+        return;
+    }
+    if (counts.made + counts.dropped > 0)
+        log_event(LOG_INFO, "kept_period_tables", log_number("made", counts.made),
+            log_number("dropped", counts.dropped));
+    if (counts.refused > 0)
+        log_event(LOG_WARN, "period_tables_refused", log_number("tables", counts.refused),
+            log_text("why", counts.example.message));
+}
+
 void *sweeper_thread(void *argument)
 {
     struct worker_ctx *ctx = argument;
@@ -106,8 +125,10 @@ void *sweeper_thread(void *argument)
         do_duties(ctx, &duties);
         if (ctx->now_us() < next_round_us)
             continue;
-        if (atomic_load(&ctx->shared->held[0]))
+        if (atomic_load(&ctx->shared->held[0])) {
+            keep_period_tables(ctx);
             sweep_round(ctx, &duties);
+        }
         next_round_us = ctx->now_us() + round_us;
     }
     return NULL;

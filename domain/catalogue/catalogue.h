@@ -17,6 +17,7 @@
 #include "base/shared_map.h"
 #include "base/str.h"
 #include "domain/catalogue/access_policy.h"
+#include "domain/catalogue/table_periods.h"
 #include "domain/filter/access_path.h"
 #include "domain/properties/key_part.h"
 
@@ -113,7 +114,8 @@ struct table {
     size_t index_count;
     struct access_policies policies;
     bool samples_queries; /* servers keep the shapes of its queries */
-    int64_t feed_id;      /* of its change feed; 0: it has none */
+    struct table_periods periods;
+    int64_t feed_id; /* of its change feed; 0: it has none */
 };
 
 /*

@@ -21,6 +21,7 @@ struct table_view {
     struct access_policies policies;
     bool change_feed;
     bool samples_queries;
+    struct table_periods periods;
 };
 
 /* What an update changes. */
@@ -33,6 +34,8 @@ struct table_change {
     bool change_feed;
     bool sets_sample_queries;
     bool samples_queries;
+    bool sets_periods;
+    struct table_periods periods;
 };
 
 struct operation_tables {

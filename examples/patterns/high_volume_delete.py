@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """High-volume delete: docs/patterns/high-volume-delete.md. TARGET may be given."""
 
+import datetime
 import itertools
 
 from scene import new_tables, tavola
+from tavola.keys import period_table
+
+JANUARY = datetime.datetime(2026, 1, 31, tzinfo=datetime.timezone.utc)
 
 
 def attempts(month, count):
@@ -24,7 +28,7 @@ def delete_by_batches(table):
     return calls
 
 
-with new_tables("logins", "logins202510", "logins202511") as (_, all_of_them, october, november):
+with new_tables("logins", "logins202510", "logins202511", "claims") as (_, all_of_them, october, november, claims):
     print("one table, batches of a hundred")
     all_of_them.load(attempts("202510", 5000))
     calls = delete_by_batches(all_of_them)
@@ -45,6 +49,12 @@ with new_tables("logins", "logins202510", "logins202511") as (_, all_of_them, oc
     except tavola.TableNotFound as error:
         print(f"   1 call; a writer that is late: {error.reason}")
     print(f"   November has {november.count()}")
+
+    print("tables of months that the workers make ahead and drop when they are past")
+    periods = claims.update(periods={"unit": "month", "ahead": 1, "kept": 12}).periods
+    print(f"   a rule of the table: {periods.ahead} ahead, {periods.kept} kept")
+    print("   a claim of January 2026 goes to", period_table("claims", JANUARY))
+    claims.update(periods=None)
 
     print("entities that expire by themselves: no call at all, see docs/writes.md")
     october.client.create_table(october.name)

@@ -26,6 +26,7 @@ static struct table_view view_of(const struct table *table, struct arena *arena)
         .default_max_plan = table->default_max_plan,
         .change_feed = table->feed_id != 0,
         .samples_queries = table->samples_queries,
+        .periods = table->periods,
     };
     bool copied =
         access_policies_decode(access_policies_encode(&table->policies, arena), arena, &view.policies);
@@ -133,7 +134,30 @@ static enum status send_update(struct session *session, const struct operation *
     pg_add_bytes(&params, change->policies);
     pg_add_bool(&params, change->sets_sample_queries);
     pg_add_bool(&params, change->samples_queries);
+    pg_add_bool(&params, change->sets_periods);
+    pg_add_int2(&params, (int16_t)change->periods.unit);
+    pg_add_int2(&params, change->periods.ahead);
+    pg_add_int2(&params, change->periods.kept);
     return pg_send(&session->pg, &sql_table_update, &params, err);
+}
+
+/* Each rule costs the workers a look at the account's tables in every round. */
+static enum status admit_periods(
+    struct session *session, const struct operation *operation, struct error *err)
+{
+    struct str folded = table_name_fold(operation->table, &session->arena);
+    int count = 0;
+
+    if (operation->in.tables.change.periods.unit == PERIOD_NONE)
+        return STATUS_OK;
+    TRY(session_refresh(session, NULL, err));
+    for (const struct table *table = catalogue_after(session->catalogue, operation->account, STR_EMPTY);
+         table; table = catalogue_after(session->catalogue, operation->account, table->folded))
+        count += table->periods.unit != PERIOD_NONE && !str_equal(table->folded, folded);
+    if (count < LIMIT_ACCOUNT_PERIOD_RULES)
+        return STATUS_OK;
+    return reason_set(err, REASON_QUOTA_EXCEEDED,
+        "%d tables of the account keep tables of periods, and no more may", LIMIT_ACCOUNT_PERIOD_RULES);
 }
 
 /* Writers must notice that a feed begins or ends, so this change goes through the fence. */
@@ -167,6 +191,8 @@ static enum status update(struct session *session, struct operation *operation, 
     enum status status;
     int64_t now_us;
 
+    if (operation->in.tables.change.sets_periods)
+        TRY(admit_periods(session, operation, err));
     if (operation->in.tables.change.sets_change_feed)
         return update_with_feed(session, operation, err);
     TRY(session_send_begin(session, err));

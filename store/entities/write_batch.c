@@ -19,7 +19,6 @@
 #include "store/session/attempt.h"
 #include "store/session/intent_rows.h"
 #include "store/session/row_arrays.h"
-#include "store/session/unit_of_work.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 

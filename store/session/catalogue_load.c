@@ -27,6 +27,9 @@ enum table_column {
     TABLE_FEED,
     TABLE_SAMPLES_QUERIES,
     TABLE_SIGNATURES_FROM,
+    TABLE_PERIOD,
+    TABLE_PERIODS_AHEAD,
+    TABLE_PERIODS_KEPT,
 };
 
 enum index_column {
@@ -84,6 +87,9 @@ static enum status fill_table(
     table->feed_id = pg_int8(result, row, TABLE_FEED);
     table->samples_queries = pg_bool(result, row, TABLE_SAMPLES_QUERIES);
     table->signatures_from = pg_int8(result, row, TABLE_SIGNATURES_FROM);
+    table->periods = (struct table_periods){ .unit = (enum period_unit)pg_int2(result, row, TABLE_PERIOD),
+        .ahead = pg_int2(result, row, TABLE_PERIODS_AHEAD),
+        .kept = pg_int2(result, row, TABLE_PERIODS_KEPT) };
     if (!access_policies_decode(
             column(family, result, row, TABLE_POLICIES), &family->arena, &table->policies))
         return error_set(

@@ -48,6 +48,7 @@ describe("keys", () => {
       starts_with: ({ prefix, filter }) => [keys.startsWith(prefix), filter],
       log_tail: ({ when, unique, key }) => [keys.logTail(new Date(when), unique), key],
       series: ({ when, day, hour }) => [[keys.dayOf(new Date(when)), keys.hourOf(new Date(when))], [day, hour]],
+      period_table: ({ name, when, unit, table }) => [keys.periodTable(name, new Date(when), unit), table],
       spread: ({ partition_key, row_key, partitions, key }) => [keys.spread(partition_key, row_key, partitions), key],
     };
     for (const [kind, make] of Object.entries(made)) {

@@ -34,6 +34,7 @@ class Keys(unittest.TestCase):
         self.check("starts_with", lambda vector: (keys.starts_with(vector["prefix"]),), "filter")
         self.check("log_tail", lambda vector: (keys.log_tail(when(vector["when"]), vector["unique"]),), "key")
         self.check("series", lambda vector: (keys.day_of(when(vector["when"])), keys.hour_of(when(vector["when"]))), "day", "hour")
+        self.check("period_table", lambda vector: (keys.period_table(vector["name"], when(vector["when"]), vector["unit"]),), "table")
         self.check("spread", lambda vector: (keys.spread(vector["partition_key"], vector["row_key"], vector["partitions"]),), "key")
 
     def test_no_two_lists_of_parts_share_a_key(self):
@@ -61,6 +62,10 @@ class Keys(unittest.TestCase):
         self.assertEqual(keys.log_tail_time(keys.log_tail(now)), now)
         with self.assertRaises(TypeError):
             keys.log_tail(dt.datetime(2026, 1, 1))  # without a zone
+
+    def test_a_unit_that_no_period_has_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "hour, day, month, year"):
+            keys.period_table("logins", unit="week")
 
     def test_spread_uses_every_partition_and_no_other(self):
         self.assertEqual({keys.spread("p", str(n)) for n in range(1000)}, set(keys.spread_over("p")))

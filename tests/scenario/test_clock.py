@@ -49,6 +49,27 @@ class ClockStep(unittest.TestCase):
         os.chmod(self.clock + ".new", 0o644)
         os.replace(self.clock + ".new", self.clock)
 
+    def tables(self, prefix):
+        names = self.stack.sql(f"select string_agg(name, ' ' order by name) from tables where live and name like '{prefix}%'")
+        return set(names.split())
+
+    def test_a_clock_that_is_ahead_drops_no_table(self):
+        self.stack.worker.kill()
+        self.stack.start_worker(TAVOLA_WORKER_NAME="another", TAVOLA_SWEEP_INTERVAL_SECONDS="1")
+        self.client.create_table(name="logins")
+        self.client.update_table(table={"name": "logins", "periods": {"unit": 4, "ahead": 1, "kept": 1}})
+        wait_for("the tables of today", lambda: len(self.tables("logins")) == 3)
+        before = self.tables("logins")
+
+        self.set_clock(24 * 366 * 5)
+
+        wait_for("the tables of the wrong year", lambda: len(self.tables("logins")) > 3)
+        self.assertLess(before, self.tables("logins"))
+        self.client.create_table(name="later")
+        self.client.update_table(table={"name": "later", "periods": {"unit": 4, "ahead": 1, "kept": 1}})
+        wait_for("another round", lambda: len(self.tables("later")) == 3)
+        self.assertLess(before, self.tables("logins"))
+
     def step_back(self, hours):
         before = int(self.stack.sql("select extract(epoch from now())::int8"))
         self.set_clock(hours)

@@ -77,6 +77,17 @@ export function hourOf(when) {
   return `H${String(when.getUTCHours()).padStart(2, "0")}`;
 }
 
+const PERIODS = { hour: 13, day: 10, month: 7, year: 4 }; // how much of 2026-11-23T05 a unit takes
+
+/**
+ * The table of a period, of a table that keeps tables of periods, in UTC: `logins202611`. RangeError: unit is not one of hour, day, month and
+ * year. Take it anew for each write: a program that keeps the name writes into the past, and is refused once that is dropped.
+ */
+export function periodTable(name, when = new Date(), unit = "month") {
+  if (!Object.hasOwn(PERIODS, unit)) throw new RangeError(`unit is ${unit}, not one of ${Object.keys(PERIODS).join(", ")}`);
+  return name + when.toISOString().slice(0, PERIODS[unit]).replace(/[-T]/g, "");
+}
+
 /** All partitions that spread() may give. RangeError: partitions is not from 1 to 100. */
 export function spreadOver(partitionKey, partitions = 16) {
   if (!(Number.isInteger(partitions) && partitions >= 1 && partitions <= 100))

@@ -84,6 +84,21 @@ def hour_of(when: dt.datetime) -> str:
     return when.astimezone(dt.timezone.utc).strftime("H%H")
 
 
+_PERIODS = {"hour": "%Y%m%d%H", "day": "%Y%m%d", "month": "%Y%m", "year": "%Y"}
+
+
+def period_table(name: str, when: Optional[dt.datetime] = None, unit: str = "month") -> str:
+    """The table of a period, of a table that keeps tables of periods, in UTC: `logins202611`. ValueError: unit is not one of hour, day, month and
+    year.
+
+    Take it anew for each write: a program that keeps the name writes into the past, and is refused once that is dropped.
+    when: a time with a zone; now, if it is not given.
+    """
+    if unit not in _PERIODS:
+        raise ValueError(f"unit is {unit}, not one of {', '.join(_PERIODS)}")
+    return name + (when or dt.datetime.now(dt.timezone.utc)).astimezone(dt.timezone.utc).strftime(_PERIODS[unit])
+
+
 def spread(partition_key: str, row_key: str, partitions: int = 16) -> str:
     """One of the partitions that share the load of one: `07_visits`. The same row key always gives the same partition."""
     number = int.from_bytes(hashlib.sha256(row_key.encode()).digest()[:4], "big") % partitions

@@ -343,9 +343,15 @@ class Table:
         return self.client.send("TableService/GetTable", name=self.name).table
 
     def update(self, **settings: Any) -> Any:
-        """Change settings: change_feed, sample_queries, default_max_plan (a name as in query), policies (messages)."""
+        """Change settings: change_feed, sample_queries, default_max_plan (a name as in query), policies (messages), periods.
+
+        periods: {"unit": "month", "ahead": 1, "kept": 12} keeps tables of months (keys.period_table); None ends that.
+        """
         if isinstance(settings.get("default_max_plan"), str):
             settings["default_max_plan"] = enum_number("AccessPath", settings["default_max_plan"], PATH)
+        if isinstance(settings.get("periods"), Mapping):
+            unit = settings["periods"].get("unit", "unspecified")
+            settings["periods"] = {**settings["periods"], "unit": enum_number("PeriodUnit", unit, "PERIOD_UNIT_")}
         return self.client.send("TableService/UpdateTable", table={"name": self.name, **settings},
                                 update_mask={"paths": sorted(settings)}).table
 
