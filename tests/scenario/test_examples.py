@@ -14,6 +14,7 @@ from tavola_test.stack import Stack
 
 # The last line that each example prints. Those of indexes end with an entity found through the index after a write.
 PATTERNS = {
+    "departments": "   Jones 0 0 19",
     "compound_key": "   with compound(): a~1b_c and a_b~1c",
     "data_series": "   the last one of the day goes to 2026-01-31 H23 and the next to 2026-02-01 H00",
     "eventually_consistent_transaction": "   afterwards: current 2026, archive 2019",
