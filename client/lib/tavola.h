@@ -651,6 +651,53 @@ TAVOLA_API const char *tavola_watch_token(const struct tavola_watch *watch);
 TAVOLA_API void tavola_watch_stop(struct tavola_watch *watch);
 TAVOLA_API void tavola_watch_free(struct tavola_watch *watch);
 
+/* ---- blobs ---- */
+
+struct tavola_blob {
+    int64_t size;
+    char sha256[65]; /* hexadecimal */
+    char etag[40];
+};
+
+/* A put. Members that are zero are not used. */
+struct tavola_blob_put {
+    const char *name;
+    const char *content_type;
+    const char *if_match;  /* an ETag, or "*": replace this content, or any */
+    bool if_absent;        /* put the blob only if the name is free */
+    const char *upload_id; /* makes the upload one that can be continued: 1 to 128 printable ASCII characters */
+    int64_t offset;        /* continues an upload: the bytes that are stored */
+    /* Give up to `room` of the next bytes. Returns their number; 0: there are no more; below 0: end the put. */
+    int64_t (*read)(void *context, void *buffer, size_t room);
+    void *context;
+};
+
+/*
+ * Put a blob; out may be NULL. The name points to the new content only if TAVOLA_OK is returned; after
+ * TAVOLA_UNAVAILABLE that is not known. A put is made once: to repeat it without harm, give it an upload_id.
+ * TAVOLA_CANCELLED without a reason: read has ended it.
+ */
+TAVOLA_API enum tavola_code tavola_put_blob(struct tavola *client, const struct tavola_blob_put *put,
+    struct tavola_blob *out, struct tavola_error *error);
+
+/* A get. Members that are zero are not used. */
+struct tavola_blob_get {
+    const char *name;
+    const char *if_match; /* an ETag: this content only */
+    int64_t offset;       /* the first byte */
+    int64_t length;       /* at most so many bytes; 0: up to the end */
+    /* Take the next bytes. false: end the get. */
+    bool (*write)(void *context, const void *bytes, size_t count);
+    void *context;
+};
+
+/*
+ * Get a blob, or a range of it; out may be NULL, and describes the whole blob. Use what was written only if
+ * TAVOLA_OK is returned: before, the content has not been compared with its SHA-256.
+ */
+TAVOLA_API enum tavola_code tavola_get_blob(struct tavola *client, const struct tavola_blob_get *get,
+    struct tavola_blob *out, struct tavola_error *error);
+
 /* ---- import ---- */
 
 struct tavola_import;

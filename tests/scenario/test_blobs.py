@@ -70,6 +70,12 @@ class PutAndGet(ServerCase):
             put(self.client, "whole", parts())
         self.assertEqual(get(self.client, "whole")[1], b"old")
 
+    def test_a_stream_that_ends_without_saying_so_puts_nothing(self):
+        cut = list(blobs.messages("cut", [content(CHUNK), b"x"]))[:-1]
+        for requests in (cut, cut[:2], cut[:1]):
+            self.refused("INVALID_ARGUMENT", "INVALID_INPUT", list, self.client.put_blob(requests))
+        self.refused("NOT_FOUND", "BLOB_NOT_FOUND", self.client.stat_blob, name="cut")
+
     def test_what_does_not_have_the_digest_or_size_of_the_header_is_not_put(self):
         data = content(CHUNK + 5)
         for header in ({"sha256": sha256(b"other")}, {"size": len(data) + 1}, {"size": 1}):
@@ -100,7 +106,7 @@ class PutAndGet(ServerCase):
         self.refused("INVALID_ARGUMENT", "BLOB_TOO_LARGE", put, self.client, "bad", b"", size=(64 << 30) + 1)
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", put, self.client, "bad", bytes(1024 * 1024 + 1))
         for requests in ([], [blobs.PutBlobRequest(content=b"x")], [blobs.PutBlobRequest()],
-                         2 * list(blobs.messages("bad", []))):
+                         2 * list(blobs.messages("bad", []))[:1]):
             self.refused("INVALID_ARGUMENT", "INVALID_INPUT", list, self.client.put_blob(requests))
         for fields in ({"offset": -1}, {"length": -1}, {"if_match": "x"}):
             self.refused("INVALID_ARGUMENT", "INVALID_INPUT", get, self.client, "bad", **fields)

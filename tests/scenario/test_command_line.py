@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 import unittest
 
+from tavola_test import blobs
 from tavola_test.case import ServerCase
-from tavola_test.client import entity
+from tavola_test.client import ApiError, entity
 from tavola_test.credentials import token
 from tavola_test.processes import program, program_environment, run_program
 from tavola_test.security_case import SecurityCase
@@ -25,7 +26,7 @@ def people(count):
                    for n in range(count))
 
 
-class Files(ServerCase):
+class FilesCase(ServerCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -69,6 +70,8 @@ class Files(ServerCase):
         except FileNotFoundError:
             return 0
 
+
+class Files(FilesCase):
     def test_what_is_imported_is_what_is_exported(self):
         first, second = self.new_table(), self.new_table()
         given = '{"PartitionKey": "p", "RowKey": "é, \\"1\\"", "Big@odata.type": "Edm.Int64", "Big": "9007199254740993", "Empty": ""}\n' \
@@ -171,6 +174,57 @@ class Files(ServerCase):
         self.assertRegex(shown, r"\r\d+, \d+/s, \d+ %, \d+ s left")
         for line in shown.split("imported")[0].split("\r"):
             self.assertLess(len(line.rstrip("\n")), 40)
+
+
+class Blobs(FilesCase):
+    def put_begun(self, name, upload, data):
+        """Begin an upload whose stream breaks after `data` has been stored."""
+        def parts():
+            yield data
+            wait_for("the stored bytes", lambda: self.client.get_upload(upload_id=upload).stored == len(data))
+            raise RuntimeError("the client breaks")
+
+        with self.assertRaises(ApiError):
+            blobs.put(self.client, name, parts(), upload_id=upload)
+
+    def test_a_file_comes_back_as_it_was(self):
+        text = "line\n" * 200000
+        self.path("in", text)
+        printed = self.run_command("blob", "put", "c/file", self.path("in"), "--type", "text/plain").stdout.split()
+        self.assertEqual(printed[:2], [blobs.sha256(text.encode()).hex(), str(len(text))])
+        self.run_command("blob", "get", "c/file", self.path("out"))
+        self.assertEqual(self.text("out"), text)
+        self.assertEqual(self.run_command("blob", "get", "c/file", "--offset", "5", "--length", "4").stdout, "line")
+        self.assertEqual(json.loads(self.run_command("blob", "stat", "c/file").stdout)["contentType"], "text/plain")
+        self.assertIn("c/file", self.run_command("blobs", "list", "c/").stdout)
+        self.run_command("blob", "put", "c/file", "-", "--if-match", printed[2], text="from a pipe")
+        self.assertEqual(self.run_command("blob", "get", "c/file").stdout, "from a pipe")
+        self.assertIn("UPDATE_CONDITION_NOT_SATISFIED",
+                      self.run_command("blob", "delete", "c/file", "--if-match", printed[2], code=1).stderr)
+        self.run_command("blob", "delete", "c/file")
+        self.assertIn("BLOB_NOT_FOUND", self.run_command("blob", "get", "c/file", self.path("none"), code=1).stderr)
+        self.assertFalse(os.path.exists(self.path("none")) or os.path.exists(self.path("none.tavola-part")))
+
+    def test_a_put_that_was_broken_off_goes_on(self):
+        data = blobs.content(3 * blobs.CHUNK + 5)
+        with open(self.path("in"), "wb") as file:
+            file.write(data)
+        self.put_begun("c/resumed", "cli", data[:2 * blobs.CHUNK])
+        done = self.run_command("blob", "put", "c/resumed", self.path("in"), "--upload", "cli")
+        self.assertIn(f"going on behind {2 * blobs.CHUNK} bytes", done.stderr)
+        self.assertEqual(blobs.get(self.client, "c/resumed")[1], data)
+        again = self.run_command("blob", "put", "c/resumed", self.path("in"), "--upload", "cli")
+        self.assertEqual(again.stdout, done.stdout)
+
+    def test_what_cannot_be_read_or_written_is_said(self):
+        self.assertIn("No such file", self.run_command("blob", "put", "c/x", self.path("missing"), code=1).stderr)
+        self.assertIn("standard input", self.run_command("blob", "put", "c/x", "-", "--upload", "u", code=2).stderr)
+        self.run_command("blob", "put", "c/full", "-", text="x" * 100000)
+        self.assertIn("No such file", self.run_command("blob", "get", "c/full", self.path("no/folder"), code=1).stderr)
+        self.path("large", "y" * 10000000)
+        self.assertIn("BLOB_ALREADY_EXISTS", self.run_command("blob", "put", "c/full", self.path("large"), "--if-absent", code=1).stderr)
+        self.run_command("blob", "put", "only-a-name", code=2)
+        self.run_command("blob", "get", "c/full", "--offset", "-1", code=2)
 
 
 class NoServer(unittest.TestCase):

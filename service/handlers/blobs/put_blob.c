@@ -2,7 +2,7 @@
 /*
  * put_blob.c - BlobService.PutBlob: a content that arrives in messages of any size.
  *
- *   BEGIN ---> CHECK ---> WRITE ---> (end of the stream) ---> commit
+ *   BEGIN ---> CHECK ---> WRITE ---> (message `end`) ---> commit
  *
  *   BEGIN   the content does not exist yet. An upload with an id is begun at once; any other content with its first
  *           chunk, so a small blob is put with the commit alone
@@ -29,7 +29,8 @@ struct put {
     struct blob_id content;
     int64_t writer;
     enum put_phase phase;
-    bool has_ended;         /* the client has sent everything */
+    bool has_ended;         /* the client has sent everything, and said so */
+    bool is_cut;            /* the stream has ended before that */
     int64_t stored;         /* bytes in the store */
     int64_t checked;        /* CHECK: bytes that have been read once more */
     struct blob_hash *hash; /* of the stored bytes */
@@ -85,6 +86,10 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
         return read_header(ctx, request, err);
     if (request->part_case == TAVOLA__V1__PUT_BLOB_REQUEST__PART_HEADER)
         return reason_set(err, REASON_INVALID_INPUT, "a put has one header, in its first message");
+    if (request->part_case == TAVOLA__V1__PUT_BLOB_REQUEST__PART_END) {
+        put->has_ended = true;
+        return STATUS_OK;
+    }
     put->rest = codec_str(request->content);
     if (put->rest.len > LIMIT_BLOB_MESSAGE_BYTES)
         return reason_set(err, REASON_INVALID_INPUT,
@@ -98,7 +103,7 @@ static void end_requests(struct call_ctx *ctx)
     struct put *put = ctx->state;
 
     if (put)
-        put->has_ended = true;
+        put->is_cut = true;
 }
 
 /* Take the next full chunk of what has arrived. false: there is none; `pending` has all bytes. */
@@ -166,6 +171,9 @@ static enum status fill_write(
     }
     if (put->has_ended)
         return fill_commit(put, out, err);
+    if (put->is_cut)
+        return reason_set(err, REASON_INVALID_INPUT,
+            "the stream ended without a message with `end`, so the content may be cut; nothing was put");
     *step = STREAM_READ;
     return STATUS_OK;
 }

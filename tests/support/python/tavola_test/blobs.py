@@ -16,6 +16,7 @@ def messages(name, parts, **header):
     yield PutBlobRequest(header=PutBlobHeader(name=name, **header))
     for part in [parts] if isinstance(parts, bytes) else parts:
         yield PutBlobRequest(content=part)
+    yield PutBlobRequest(end=True)
 
 
 def put(caller, name, parts, **header):
