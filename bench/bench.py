@@ -84,7 +84,7 @@ def bench_all(run, stack, options):
     profiled = profiling.Profiling(product)
     run.measure(profiled.measurements(), 1)
     stack.stop(profiling.NAME)
-    slow = latency.Latency(product, run.results)
+    slow = latency.Latency(product)
     slow.prepare()
     run.measure(slow.measurements(), 1)
     profiled.print_shares()

@@ -343,10 +343,10 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
     }
     /*
      * call_send_answers may finish this call too, so the bit of BATCH_POST must stay set until it has
-     * returned.
+     * returned. While the thread drains, the call stays in the list of answered calls.
      */
     if (batch == BATCH_POST)
-        must_drain = call_send_answers(call->host);
+        must_drain = fresh->drains || call_send_answers(call->host);
     pthread_mutex_lock(&call->lock);
     call->in_flight &= ~(1U << batch);
     switch (batch) {

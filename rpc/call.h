@@ -29,12 +29,11 @@ struct call_host {
     pthread_cond_t changed;
     /* calls that other threads have answered, for a queue thread to finish */
     _Atomic(struct core_call *) answered;
-    atomic_int sent_since; /* answers of other threads sent since call_release_posters */
-    atomic_int unsent;     /* these, and those of `answered` */
-    atomic_uint refused;   /* calls that ended with RESOURCE_EXHAUSTED */
-    atomic_int watched;    /* calls of one message for which CLOSE was started, see call_settle */
-    pthread_cond_t sent;   /* signalled when `unsent` decreases */
-    int posters;           /* threads in call_post_answers */
+    atomic_int unsent;   /* answers of other threads that are in `answered`, or are being sent */
+    atomic_uint refused; /* calls that ended with RESOURCE_EXHAUSTED */
+    atomic_int watched;  /* calls of one message for which CLOSE was started, see call_settle */
+    pthread_cond_t sent; /* signalled when `unsent` decreases */
+    int posters;         /* threads in call_post_answers */
     struct door *door;
     int max_open_calls,
         max_open_calls_per_connection; /* calls of methods that need no credential; 0: not bounded */
@@ -56,9 +55,10 @@ struct call_slot {
 /* Ask the core for one more call of this method. The slot must live as long as the server. */
 void call_arm(struct call_host *host, const struct call_slot *slot);
 
-/* Calls whose only message has arrived since their thread last drained the queue. */
+/* What a queue thread leaves for the time when it has drained the queue. */
 struct call_list {
-    struct core_call *first;
+    struct core_call *first; /* calls whose only message has arrived meanwhile */
+    bool drains;             /* true: answers of other threads are left too, for call_send_answers */
 };
 
 /*
@@ -82,7 +82,10 @@ void call_settle(struct call_list *fresh);
 void call_keep_answers(void);
 void call_post_answers(void);
 
-/* A queue thread has drained the queue: threads that have posted answers, which were sent meanwhile, may go on. */
-void call_release_posters(struct call_host *host);
+/*
+ * Finish the calls that other threads have answered, which lets these threads go on. true: there were many, so
+ * the caller must drain its queue before it sends more.
+ */
+bool call_send_answers(struct call_host *host);
 
 #endif

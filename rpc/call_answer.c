@@ -8,10 +8,8 @@
 #include "rpc/call_parts.h"
 #include "rpc/coalesce.h"
 
-/*
- * The answers that may wait for a queue thread before the thread that made them rests: a batch of a lane.
- */
-enum { MAX_UNSENT = 256 };
+/* The answers that may wait for a queue thread before the thread that made them rests. */
+enum { MAX_UNSENT = 127 };
 
 /* The calls that this thread has answered since call_keep_answers; all belong to one host. */
 static _Thread_local struct {
@@ -30,10 +28,10 @@ void call_keep_answers(void)
 }
 
 /*
- * Wait until a queue thread has sent most of the answers and has then read what has arrived. The core reads
- * from connections only while it has no event, and each answer is an event. If the lanes answered without a
- * pause, requests would wait in the sockets in the order of their arrival, and the lanes could not choose
- * which calls to answer first.
+ * Wait until a queue thread has sent most of the answers. It sends answers only between two drains of its queue. The
+ * core reads from connections only while it has no event, and each answer is an event. If the lanes answered without
+ * a pause, requests would wait in the sockets in the order of their arrival, and the lanes could not choose which
+ * calls to answer first. While the queue thread reads, the lanes work on the next batch.
  */
 static void await_sending(struct call_host *host)
 {
@@ -90,22 +88,12 @@ bool call_send_answers(struct call_host *host)
         call = next;
     }
     coalesce_replies(false);
-    atomic_fetch_add(&host->sent_since, count);
-    if (atomic_load(&host->unsent) > MAX_UNSENT)
-        return true;
-    call_release_posters(host);
-    return false;
-}
-
-void call_release_posters(struct call_host *host)
-{
-    int count = atomic_exchange(&host->sent_since, 0);
-
     if (count == 0 || atomic_fetch_sub(&host->unsent, count) <= MAX_UNSENT)
-        return;
+        return false;
     pthread_mutex_lock(&host->lock);
     pthread_cond_broadcast(&host->sent);
     pthread_mutex_unlock(&host->lock);
+    return true;
 }
 
 void call_finish(struct core_call *call, grpc_byte_buffer *buffer)

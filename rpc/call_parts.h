@@ -133,10 +133,4 @@ void call_end(struct core_call *call, int code, struct str message, struct str d
  */
 void call_finish(struct core_call *call, grpc_byte_buffer *buffer);
 
-/*
- * Finish the calls that other threads have answered. A queue thread calls it when a BATCH_POST has completed.
- * true: the other threads wait until the queue thread has drained its queue.
- */
-bool call_send_answers(struct call_host *host);
-
 #endif

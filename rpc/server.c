@@ -27,6 +27,7 @@
 #include "base/macros.h"
 #include "rpc/call.h"
 #include "rpc/coalesce.h"
+#include "rpc/core_locks.h"
 #include "rpc/core_log.h"
 #include "rpc/door.h"
 
@@ -49,11 +50,12 @@ enum {
     GRACE_POLLS_ALONE = 1,
     /*
      * After so many events `drained` is called even if more events are there, so that a batch is not delayed
-     * for long. In an overload all that has arrived is taken first, so that the lanes can choose the newest.
+     * for long: answers of the lanes wait meanwhile. In an overload what has arrived is taken first, so that the
+     * lanes can choose the newest.
      */
-    DRAIN_EVENTS_MAX = 16384,
+    DRAIN_EVENTS_MAX = 2048,
     /* A call that is refused counts as so many events, so that refusals do not take the time of answers. */
-    EVENTS_PER_REFUSAL = 64,
+    EVENTS_PER_REFUSAL = 8,
     CLOSING_EVENTS_MAX = 1024,
     PEER_PING_INTERVAL_MS = 9000,
     KEEPALIVE_TIME_MS = 60000,
@@ -147,7 +149,7 @@ static bool handle(struct rpc_server *server, grpc_event event, struct call_list
 
 /*
  * Handle the events that are there after a first message, until several polls in a row find nothing. Then
- * call the owner's `drained`.
+ * send the answers of other threads, and call the owner's `drained`.
  *
  * *alone  on entry: the previous drain found nothing beside its first message; on return: the same of this drain
  */
@@ -157,6 +159,7 @@ static void drain(struct rpc_server *server, struct call_list *fresh, bool *alon
     int handled = 1;
     int empty = 0;
 
+    fresh->drains = true;
     while (empty < (*alone ? GRACE_POLLS_ALONE : GRACE_POLLS) &&
            handled + EVENTS_PER_REFUSAL * (int)(atomic_load(&server->host.refused) - refused) <
                DRAIN_EVENTS_MAX) {
@@ -175,7 +178,8 @@ static void drain(struct rpc_server *server, struct call_list *fresh, bool *alon
         }
     }
     *alone = handled == 1;
-    call_release_posters(&server->host);
+    fresh->drains = false;
+    (void)call_send_answers(&server->host);
     if (server->host.events.drained)
         server->host.events.drained(server->host.context);
     call_settle(fresh);
@@ -184,7 +188,7 @@ static void drain(struct rpc_server *server, struct call_list *fresh, bool *alon
 static void *serve(void *argument)
 {
     struct rpc_server *server = argument;
-    struct call_list fresh = { NULL };
+    struct call_list fresh = { .first = NULL };
     bool alone = true;
 
     coalesce_serve_queue();
@@ -343,6 +347,7 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     struct rpc_server *server = xcalloc(1, sizeof(*server));
 
     core_log_take_over();
+    core_locks_unchecked();
     grpc_init();
     pthread_mutex_init(&server->host.lock, NULL);
     condition_init(&server->host.changed);

@@ -45,12 +45,14 @@ static void append(struct fair_flow *flow, struct operation *operation)
     operation->previous = flow->last;
     *(flow->last ? &flow->last->next : &flow->first) = operation;
     flow->last = operation;
+    flow->waiting++;
 }
 
 static void unlink_operation(struct fair_flow *flow, struct operation *operation)
 {
     *(operation->previous ? &operation->previous->next : &flow->first) = operation->next;
     *(operation->next ? &operation->next->previous : &flow->last) = operation->previous;
+    flow->waiting--;
 }
 
 bool fair_queue_add(struct fair_queue *queue, struct operation *operation, int64_t now_us)
@@ -61,7 +63,8 @@ bool fair_queue_add(struct fair_queue *queue, struct operation *operation, int64
     if (!fair_shares_take(&queue->shares, slot, 1))
         return false;
     if (!flow->first) {
-        flow->busy_since_us = now_us;
+        flow->busy_since_us = flow->counted_since_us = now_us;
+        flow->taken = 0;
         flow->credit += queue->credit_per_turn;
         append_turn(queue, flow);
     }
@@ -74,6 +77,25 @@ int fair_queue_count(const struct fair_queue *queue)
     return (int)queue->shares.held;
 }
 
+/* Count anew from now on, at times FAIR_QUEUE_MAX_BUSY_US apart. */
+static void count_taken(struct fair_flow *flow, int64_t now_us)
+{
+    int64_t time_us = now_us - flow->counted_since_us;
+
+    if (time_us < FAIR_QUEUE_MAX_BUSY_US)
+        return;
+    flow->taken_before = (int)((int64_t)flow->taken * FAIR_QUEUE_MAX_BUSY_US / time_us);
+    flow->taken = 0;
+    flow->counted_since_us = now_us;
+}
+
+static bool is_overloaded(const struct fair_flow *flow, int64_t now_us)
+{
+    return now_us - flow->busy_since_us > FAIR_QUEUE_MAX_BUSY_US &&
+           (int64_t)flow->waiting * FAIR_QUEUE_MAX_BUSY_US >
+               (int64_t)flow->taken_before * FAIR_QUEUE_MAX_DELAY_US;
+}
+
 struct operation *fair_queue_next(struct fair_queue *queue, int64_t now_us)
 {
     if (!queue->turn)
@@ -84,8 +106,8 @@ struct operation *fair_queue_next(struct fair_queue *queue, int64_t now_us)
         flow->credit += queue->credit_per_turn;
         append_turn(queue, flow);
     }
-    return now_us - queue->turn->busy_since_us > FAIR_QUEUE_MAX_BUSY_US ? queue->turn->last
-                                                                        : queue->turn->first;
+    count_taken(queue->turn, now_us);
+    return is_overloaded(queue->turn, now_us) ? queue->turn->last : queue->turn->first;
 }
 
 static void charge(const struct fair_queue *queue, struct fair_flow *flow, int64_t cost)
@@ -102,6 +124,7 @@ void fair_queue_take(struct fair_queue *queue, struct operation *next, int64_t c
     struct fair_flow *flow = queue->turn;
 
     unlink_operation(flow, next);
+    flow->taken++;
     charge(queue, flow, cost);
     fair_shares_give_back(&queue->shares, (int)(flow - queue->flows), 1);
     if (flow->first)
@@ -114,9 +137,13 @@ void fair_queue_take(struct fair_queue *queue, struct operation *next, int64_t c
 
 bool fair_queue_waited_too_long(const struct operation *operation, int64_t now_us)
 {
-    int64_t arrived_us = operation_times_arrived_us(operation);
+    int64_t arrived_us = operation_times_arrived_us(operation), waited_us = now_us - arrived_us;
 
-    return arrived_us > 0 && now_us - arrived_us > FAIR_QUEUE_MAX_WAIT_US;
+    if (arrived_us == 0)
+        return false;
+    return waited_us > FAIR_QUEUE_MAX_WAIT_US ||
+           (waited_us > FAIR_QUEUE_MAX_BUSY_US &&
+               operation->deadline_us - now_us < waited_us / FAIR_QUEUE_LAST_FRACTION);
 }
 
 struct operation *fair_queue_take_overdue(struct fair_queue *queue, int64_t now_us)

@@ -8,11 +8,13 @@
  * known. Credit may become debt, which later turns pay. If only one account waits, it gets all
  * turns.
  *
- * The operations of an account are taken in the order of arrival. In an overload, that is if an
- * account's queue has not been empty for FAIR_QUEUE_MAX_BUSY_US, they are taken in the opposite
- * order: the newest are answered soon, whereas in the order of arrival each would wait for the
- * whole queue, and be answered after its caller has given up. The oldest operations wait until the
- * overload is over, their deadline has passed, or they have waited for FAIR_QUEUE_MAX_WAIT_US.
+ * The operations of an account are taken in the order of arrival. In an overload they are taken in
+ * the opposite order: the newest are answered soon, whereas in the order of arrival each would wait
+ * for the whole queue, and be answered after its caller has given up. It is an overload if an
+ * account's queue has not been empty for FAIR_QUEUE_MAX_BUSY_US, and more operations wait in it than
+ * were taken lately in FAIR_QUEUE_MAX_DELAY_US. The oldest operations wait until the overload is
+ * over, or are refused when they have waited for FAIR_QUEUE_MAX_WAIT_US or for nearly as long as
+ * their callers wait.
  *
  * The number of waiting operations is shared between the accounts as well: base/fair_shares.h.
  * Accounts with the same slot there share a queue here.
@@ -30,17 +32,28 @@
 enum {
     /* Longer than a lane needs to catch up after a stall of the disk. */
     FAIR_QUEUE_MAX_BUSY_US = 500000,
+    FAIR_QUEUE_MAX_DELAY_US = 50000,
     /*
      * Longer than the 5 seconds after which PostgreSQL ends a session that holds locks and does
      * nothing: operations behind such a lock then run, and are not refused a moment before.
      */
     FAIR_QUEUE_MAX_WAIT_US = 7000000,
+    /*
+     * An operation that has waited for at least FAIR_QUEUE_MAX_BUSY_US is refused when this fraction
+     * of that time is left before its deadline. A call that is answered costs gRPC's core a fraction
+     * of one that expires or is cancelled, and its caller learns that nothing was done.
+     */
+    FAIR_QUEUE_LAST_FRACTION = 16,
 };
 
 /* The waiting operations of one slot, linked by next and previous in the order of arrival. */
 struct fair_flow {
     struct operation *first, *last;
-    int64_t busy_since_us;  /* since when the queue has not been empty */
+    int64_t busy_since_us; /* since when the queue has not been empty */
+    int waiting;
+    /* Operations taken since counted_since_us, and in the FAIR_QUEUE_MAX_BUSY_US before. */
+    int taken, taken_before;
+    int64_t counted_since_us;
     struct fair_flow *next; /* in the order of turns, while operations wait */
     int64_t credit;         /* in the queue's unit of cost; below 0: debt */
 };
@@ -80,12 +93,15 @@ void fair_queue_take(struct fair_queue *queue, struct operation *next, int64_t c
 
 /*
  * Remove the oldest operation of the account whose turn it is, if serving it is useless: it is
- * cancelled, past its deadline, or has waited for more than FAIR_QUEUE_MAX_WAIT_US. NULL: it is not
- * useless, or nothing waits.
+ * cancelled, past its deadline, or has waited for too long. NULL: it is not useless, or nothing
+ * waits.
  */
 struct operation *fair_queue_take_overdue(struct fair_queue *queue, int64_t now_us);
 
-/* Whether the operation has waited for more than FAIR_QUEUE_MAX_WAIT_US. */
+/*
+ * Whether the operation has waited for more than FAIR_QUEUE_MAX_WAIT_US, or for so long that it is
+ * refused before its deadline passes.
+ */
 bool fair_queue_waited_too_long(const struct operation *operation, int64_t now_us);
 
 /* Charge an account with costs of its operations that became known later. */

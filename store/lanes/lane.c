@@ -286,8 +286,8 @@ static bool drop_late(struct operation *operation, int64_t now_us)
         reason_set(&err, REASON_OPERATION_TIMED_OUT, "the deadline passed before the operation began");
     else if (fair_queue_waited_too_long(operation, now_us))
         reason_set(&err, REASON_SERVER_BUSY,
-            "too many operations are waiting: this one has waited for %d seconds",
-            FAIR_QUEUE_MAX_WAIT_US / 1000000);
+            "too many operations are waiting: this one has waited for %.1f seconds",
+            (double)(now_us - operation_times_arrived_us(operation)) / 1e6);
     else
         return false;
     operation_fail(operation, &err);

@@ -207,6 +207,41 @@ START_TEST(in_an_overload_the_newest_comes_first)
 }
 END_TEST
 
+START_TEST(a_queue_that_is_never_empty_but_short_keeps_its_order)
+{
+    ARENA_SCOPE arena = { 0 };
+    int64_t now_us, begin_us, ignored;
+    const struct operation *expected[2] = { arrive(&arena, &begin_us), arrive(&arena, &ignored) };
+
+    now_us = begin_us;
+    for (int i = 0; i < 1000; i++) { /* two callers, each with one operation of a millisecond */
+        ck_assert_ptr_eq(take_at(now_us), expected[i % 2]);
+        expected[i % 2] = arrive(&arena, &ignored);
+        now_us += 1000;
+    }
+    ck_assert_int_gt(now_us - begin_us, FAIR_QUEUE_MAX_BUSY_US);
+    add_many("a", MAX_WAITING / 2); /* as many as are taken in FAIR_QUEUE_MAX_DELAY_US */
+    ck_assert_ptr_ne(fair_queue_next(&queue, now_us), expected[0]);
+}
+END_TEST
+
+START_TEST(an_operation_that_has_waited_long_is_refused_shortly_before_its_deadline)
+{
+    ARENA_SCOPE arena = { 0 };
+    int64_t now_us, ignored, life_us = 8 * FAIR_QUEUE_MAX_BUSY_US;
+    struct operation *hopeless = arrive(&arena, &now_us), *brief = arrive(&arena, &ignored);
+
+    hopeless->deadline_us = now_us + life_us;
+    now_us += life_us * FAIR_QUEUE_LAST_FRACTION / (FAIR_QUEUE_LAST_FRACTION + 1);
+    ck_assert_ptr_null(fair_queue_take_overdue(&queue, now_us - 1000));
+    ck_assert_ptr_eq(fair_queue_take_overdue(&queue, now_us + 1000), hopeless);
+
+    now_us = operation_times_arrived_us(brief) + FAIR_QUEUE_MAX_BUSY_US;
+    brief->deadline_us = now_us + 1;
+    ck_assert_ptr_null(fair_queue_take_overdue(&queue, now_us));
+}
+END_TEST
+
 START_TEST(the_oldest_is_overdue_when_it_was_cancelled_or_is_late_or_has_waited_too_long)
 {
     ARENA_SCOPE arena = { 0 };
@@ -244,6 +279,8 @@ Suite *test_fair_queue_suite(void)
     tcase_add_test(tc, an_account_that_fills_its_share_leaves_room_for_others);
     tcase_add_test(tc, at_random_all_that_wait_get_the_same);
     tcase_add_test(tc, in_an_overload_the_newest_comes_first);
+    tcase_add_test(tc, a_queue_that_is_never_empty_but_short_keeps_its_order);
+    tcase_add_test(tc, an_operation_that_has_waited_long_is_refused_shortly_before_its_deadline);
     tcase_add_test(tc, the_oldest_is_overdue_when_it_was_cancelled_or_is_late_or_has_waited_too_long);
     suite_add_tcase(suite, tc);
     return suite;
