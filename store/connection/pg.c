@@ -100,6 +100,11 @@ bool pg_is_duplicate_key(const struct error *err)
     return strcmp(err->sqlstate, "23505") == 0;
 }
 
+bool pg_is_division_by_zero(const struct error *err)
+{
+    return strcmp(err->sqlstate, "22012") == 0;
+}
+
 /* libpq's messages end in a newline and may have several lines. */
 static struct str first_line(const char *text)
 {

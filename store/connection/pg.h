@@ -233,9 +233,11 @@ bool pg_is_transient(const struct error *err);
  * pg_is_lock_timeout: another session has held a lock for longer than this session waits.
  * pg_is_deadlock: this session and others waited for each other, and this one has been rolled back.
  * pg_is_duplicate_key: a row with this key exists already.
+ * pg_is_division_by_zero: a statement has refused what it found, for which SQL has no other way.
  */
 bool pg_is_lock_timeout(const struct error *err);
 bool pg_is_deadlock(const struct error *err);
 bool pg_is_duplicate_key(const struct error *err);
+bool pg_is_division_by_zero(const struct error *err);
 
 #endif

@@ -361,7 +361,28 @@ static enum status run_planned(
 
 /* ---- the blind path ---- */
 
-/* Send BEGIN, the fence, and the upserts. */
+/* The parameters that entity_upsert_change has in addition. The rows are sorted by table. */
+static void add_feeds(struct pg_params *params, const struct write_set *set, struct arena *arena)
+{
+    struct pg_array tables, feeds;
+    int64_t last_id = 0;
+
+    pg_array_init(&tables, arena, PG_INT8);
+    pg_array_init(&feeds, arena, PG_INT8);
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct table *table = set->rows[i].table;
+
+        if (table->feed_id && table->table_id != last_id) {
+            pg_array_int8(&tables, table->table_id);
+            pg_array_int8(&feeds, table->feed_id);
+        }
+        last_id = table->table_id;
+    }
+    pg_add_array(params, &tables);
+    pg_add_array(params, &feeds);
+}
+
+/* Send BEGIN, the fence, and the upserts with their changes. */
 static enum status send_upserts(struct session *session, const struct write_set *set, struct error *err)
 {
     struct key_arrays keys;
@@ -387,6 +408,8 @@ static enum status send_upserts(struct session *session, const struct write_set 
     pg_add_array(&params, &properties);
     pg_add_int8(&params, session->catalogue->floor);
     pg_add_int8(&params, session->catalogue->version);
+    if (set->has_feed)
+        add_feeds(&params, set, &session->arena);
     return pg_send(
         &session->pg, set->has_feed ? &sql_entity_upsert_change : &sql_entity_upsert_blind, &params, err);
 }
@@ -430,7 +453,7 @@ static enum status lost_etag(struct error *err)
         "the write is committed, but its ETag was lost with the connection to the database: read the entity");
 }
 
-enum upsert_column { UPSERT_VERSION, UPSERT_TS, UPSERT_BEFORE };
+enum upsert_column { UPSERT_VERSION, UPSERT_TS };
 
 static void fill_written(struct write_set *set, const PGresult *written)
 {
@@ -526,9 +549,9 @@ static void note_requests(const struct write_set *set, struct arena *arena)
 }
 
 /*
- * An attempt without reads has failed: a request was recorded, another transaction wrote a row
- * meanwhile, or the connection was lost, after which requests come again. More such batches may
- * follow, so for READS_US the session reads what is stored before it writes.
+ * An attempt without reads has failed: a request was recorded, a row of a table with a feed is dead,
+ * or the connection was lost, after which requests come again. More such batches may follow, so for
+ * READS_US the session reads what is stored before it writes.
  */
 static void read_first(struct session *session)
 {
@@ -536,30 +559,9 @@ static void read_first(struct session *session)
 }
 
 /*
- * Set the states before and after the write, for the feed. false (guard G45): a row was written
- * between the statement's snapshot and its lock, so its state before is not known.
- */
-static bool fill_states(struct write_set *set, const PGresult *written, int64_t floor)
-{
-    for (size_t i = 0; i < set->row_count; i++) {
-        struct plan_row *row = &set->rows[i];
-        int64_t before =
-            PQgetisnull(written, (int)i, UPSERT_BEFORE) ? 0 : pg_int8(written, (int)i, UPSERT_BEFORE);
-        int64_t version = before < 0 ? -before : before;
-
-        if (row->now.version != (version > floor ? version : floor) + 1)
-            return false;
-        row->stored = (struct row_state){ .live = before > 0, .version = version };
-        row->now.live = true;
-        row->now.properties = row->offered.properties;
-    }
-    return true;
-}
-
-/*
- * The blind path for batches with request ids, or with tables that have a feed: records and changes
- * contain what the upserts return, so they follow in a second flight. Records are not read; if one
- * exists already, its primary key fails the transaction (guard G5).
+ * The blind path for batches with request ids: records contain what the upserts return, so they
+ * follow in a second flight. Records are not read; if one exists already, its primary key fails the
+ * transaction (guard G5).
  */
 static enum status run_blind_in_two_flights(struct session *session, struct write_set *set, struct error *err)
 {
@@ -574,13 +576,8 @@ static enum status run_blind_in_two_flights(struct session *session, struct writ
     if (PQntuples(written) == 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     fill_written(set, written);
-    if (set->has_feed && !fill_states(set, written, session->catalogue->floor)) {
-        read_first(session);
-        return error_set(err, STATUS_STALE, "another transaction has written a row of the batch meanwhile");
-    }
     answer_blind(set);
     note_requests(set, &session->arena);
-    TRY(feed_append_send(session, set->rows, set->row_count, err));
     TRY(request_rows_send_insert(session, &set->requests, err));
     FAILPOINT_TRY("write.before_second_commit", err);
     TRY(session_send_commit(session, err));
@@ -595,7 +592,8 @@ struct batch_unit {
     const struct commit_observer *observer;
 };
 
-static bool needs_two_flights(const struct write_set *set)
+/* A request may be recorded already, and a row that is to be told to a feed may be dead. */
+static bool may_need_reads(const struct write_set *set)
 {
     return set->requests.count > 0 || set->has_feed;
 }
@@ -604,14 +602,16 @@ static enum status run_blindly(struct session *session, struct write_set *set, s
 {
     enum status status;
 
-    if (!needs_two_flights(set)) {
-        TRY(run_blind(session, set, err));
+    if (set->requests.count > 0)
+        status = run_blind_in_two_flights(session, set, err);
+    else
+        status = run_blind(session, set, err);
+    if (status == STATUS_OK && set->requests.count == 0)
         answer_blind(set);
-        return STATUS_OK;
-    }
-    status = run_blind_in_two_flights(session, set, err);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK && may_need_reads(set))
         read_first(session);
+    if (status != STATUS_OK && set->has_feed && pg_is_division_by_zero(err))
+        return error_set(err, STATUS_STALE, "a row of the batch is dead, so the batch reads what is stored");
     return status;
 }
 
@@ -624,7 +624,7 @@ static enum status attempt(struct session *session, void *context, struct error 
     write_set_build(&set, session, unit->batch);
     if (set.planned_count == 0)
         return session_confirm(session, operation_times_latest_us(unit->batch), err);
-    if (!set.is_blind || (needs_two_flights(&set) && clock_monotonic_us() < session->reads_until_us))
+    if (!set.is_blind || (may_need_reads(&set) && clock_monotonic_us() < session->reads_until_us))
         return run_planned(session, &set, unit->observer, err);
     TRY(run_blindly(session, &set, err));
     FAILPOINT("write.after_blind_commit");

@@ -236,7 +236,7 @@ MUTANTS = [
     ("G37", [("domain/writes/unique_owners.c", "return is_same(values) && !before->due", "return is_same(values)")],
      "test_store", "unique_index", ["an_entity_without_ownership_has_no_value_to_keep_once_it_has_expired"]),
 
-    ("G45", [("store/entities/write_batch.c", "if (row->now.version != (version > floor ? version : floor) + 1)", "if (row->now.version <= floor)")],
+    ("G45", [("store/entities/sql/entity_upsert_change.sql", "    where not e.dead\n", "")],
      "test_store", "changes", ["an_upsert_that_waited_is_told_as_what_it_replaced"]),
 
     ("G49", [("store/builds/build_range_owners.c", "key->is_unchanged && k < range->unique_count", "k < range->unique_count")],
@@ -293,6 +293,9 @@ MUTANTS = [
      "test_store", "changes", ["a_change_that_commits_late_is_not_skipped"]),
 
     ("G47", [("store/feed/sql/feed_lock.sql", "pg_advisory_xact_lock_shared(17766, (u.f & 2147483647)::int4)", "1")],
+     "test_store", "changes", ["a_writer_announces_itself_before_it_draws"]),
+
+    ("G47", [("store/entities/sql/entity_upsert_change.sql", "pg_advisory_xact_lock_shared(17766, (f.id & 2147483647)::int4)", "1")],
      "test_store", "changes", ["a_writer_announces_itself_before_it_draws"]),
 
     ("G47", [("store/feed/sql/change_purge.sql", "number <= $4::int8", "number <= $4::int8 + 9223372036")],

@@ -120,7 +120,7 @@ static const struct plan_case {
     { "entity_update", "Tid Scan on entities", "ctid = u.ctid" },
     { "entity_remove", "entities_pkey", "row_key = " },
     { "entity_upsert_blind", NULL, NULL },
-    { "entity_upsert_change", "entities_pkey", "row_key = " },
+    { "entity_upsert_change", NULL, NULL },
     { "entity_page", "entities_pkey", "ROW(partition_key, row_key) < ROW($4, $5)" },
     { "entity_page", "entities_pkey", "ROW(partition_key, row_key) >= ROW($2, $3)" },
     { "entity_page_down", "entities_pkey", "ROW(partition_key, row_key) < ROW($4, $5)" },
