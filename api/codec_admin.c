@@ -228,6 +228,31 @@ static Tavola__V1__QueueWork *work_message(const struct queue_view *view, struct
     return out;
 }
 
+static void write_worker(
+    struct buf *out, uint32_t field, const struct worker_view *worker, struct arena *arena)
+{
+    Tavola__V1__WorkerState message = TAVOLA__V1__WORKER_STATE__INIT;
+    struct str rest = worker->operations;
+    size_t lines = 1;
+
+    for (size_t i = 0; i < rest.len; i++)
+        lines += rest.data[i] == '\n';
+    message.operations = ARENA_ARRAY(arena, ProtobufCBinaryData, lines);
+    while (rest.len > 0)
+        message.operations[message.n_operations++] = codec_bytes(str_take(&rest, '\n'));
+    message.name = codec_bytes(worker->name);
+    message.started = codec_timestamp(ticks_from_unix_us(worker->started_us), arena);
+    message.report_age = codec_duration(worker->report_age_us > 0 ? worker->report_age_us : 0, arena);
+    message.threads = worker->threads;
+    message.leases = worker->leases;
+    message.claimed_keys = worker->claimed_keys;
+    message.reconciled = worker->reconciled;
+    message.stepped = worker->stepped;
+    message.retried = worker->retried;
+    message.buried = worker->buried;
+    codec_pack(out, field, &message.base);
+}
+
 void codec_admin_queues_write(
     struct buf *out, uint32_t field, const struct outcome_queues *queues, struct arena *arena)
 {
@@ -243,4 +268,6 @@ void codec_admin_queues_write(
         codec_pack(out, field, &message.base);
     }
     wire_write_scalar(out, field + 1, (uint64_t)queues->map.version);
+    for (size_t i = 0; i < queues->worker_count; i++)
+        write_worker(out, field + 2, &queues->workers[i], arena);
 }

@@ -54,8 +54,8 @@ static const struct command commands[] = {
     {
         .words = "top",
         .arguments = TOP_ARGUMENTS,
-        .help = "watch the service: rates and durations of methods, queues, indexes, hot partitions, "
-                "operations, dead "
+        .help = "watch the service: rates and durations of methods, the slowest calls, queues, indexes, hot "
+                "partitions, workers, operations, dead "
                 "letters; h lists the keys; --once, or without a terminal: plain pages",
         .run = run_top,
     },

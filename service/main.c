@@ -319,6 +319,7 @@ static void stop(struct server *server)
     server_history_cleanup(&server->history);
     rates_free(server->service.rates);
     sampler_cleanup(&server->service.sampler);
+    slowest_calls_cleanup(&server->service.slowest);
     advisor_cleanup(&server->service.advisor);
     memory_shares_cleanup(&server->service.memory);
     recheck_cleanup(&server->service.recheck);
@@ -369,6 +370,7 @@ static enum status start(struct server *server, const struct service_config *con
     server_history_init(&server->history);
     server->service.history = &server->history;
     server->service.memory_limit_bytes = server->memory.bytes;
+    slowest_calls_init(&server->service.slowest);
     sampler_init(&server->service.sampler);
     advisor_init(&server->service.advisor);
     server->service.rates = rates_new(&config->rates);

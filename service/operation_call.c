@@ -24,6 +24,7 @@
 #include "service/call.h"
 #include "service/sampling/sampling.h"
 #include "service/tracing/slow_calls.h"
+#include "service/tracing/slowest_calls.h"
 
 struct operation_call {
     struct rpc_call *call;
@@ -64,12 +65,21 @@ static void record_call(struct operation_call *state, const struct error *err)
 }
 
 /* Whether the log may have a line about the call. */
-static bool is_noted(const struct operation_call *state)
+static bool is_noted(const struct operation_call *state, int64_t duration_us)
 {
     int64_t slow_us = state->ctx.service->slow_call_us;
 
-    return log_wants(LOG_DEBUG) ||
-           (slow_us > 0 && clock_monotonic_us() - rpc_call_begun_us(state->call) >= slow_us);
+    return log_wants(LOG_DEBUG) || (slow_us > 0 && duration_us >= slow_us);
+}
+
+static void count_slow(struct service *service, const struct call_end *end, int64_t now_us)
+{
+    struct call_parts parts;
+
+    if (end->awaits_event)
+        return;
+    call_parts_read(end, &parts);
+    slowest_calls_note(&service->slowest, end, &parts, now_us);
 }
 
 /* Whether the method's calls last as long as their callers ask. */
@@ -83,7 +93,8 @@ static bool awaits_event(const struct method *method)
 /* Before the reply leaves, with which the call's memory goes. err: NULL if the call ends with OK. */
 static void note_end(const struct operation_call *state, const struct error *err)
 {
-    const struct service *service = state->ctx.service;
+    struct service *service = state->ctx.service;
+    int64_t now_us = clock_monotonic_us(), duration_us = now_us - rpc_call_begun_us(state->call);
     const struct call_end end = { .call = state->call,
         .path = state->method->path,
         .account = state->ctx.account,
@@ -91,7 +102,9 @@ static void note_end(const struct operation_call *state, const struct error *err
         .failure = err ? codec_error_reason(err) : NULL,
         .awaits_event = awaits_event(state->method) };
 
-    if (is_noted(state))
+    if (slowest_calls_want(duration_us))
+        count_slow(service, &end, now_us);
+    if (is_noted(state, duration_us))
         slow_calls_note(&end, service->slow_call_us);
     if (state->trace)
         tracing_end_call(&service->tracing, state->trace, &end);

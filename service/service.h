@@ -18,6 +18,7 @@
 #include "service/probes/health.h"
 #include "service/sampling/advisor.h"
 #include "service/sampling/sampler.h"
+#include "service/tracing/slowest_calls.h"
 #include "service/tracing/tracing.h"
 #include "store/store.h"
 
@@ -56,6 +57,7 @@ struct service {
     struct server_history *history; /* of the last hour */
     struct tracing tracing;
     bool takes_files;     /* transactions may have write_file steps */
+    struct slowest_calls slowest;
     int64_t slow_call_us; /* calls that take at least so long are logged; 0: none */
     int64_t memory_limit_bytes;
 };

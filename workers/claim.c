@@ -61,3 +61,13 @@ size_t claim_copy(
     pthread_mutex_unlock(&claim->mutex);
     return count;
 }
+
+size_t claim_count(struct claim *claim)
+{
+    size_t count;
+
+    pthread_mutex_lock(&claim->mutex);
+    count = claim->messages ? claim->count : 0;
+    pthread_mutex_unlock(&claim->mutex);
+    return count;
+}

@@ -35,6 +35,9 @@ void claim_fill(
     struct claim *claim, const struct queue_message *messages, size_t count, bool from_queue, int64_t now_us);
 void claim_empty(struct claim *claim);
 
+/* The number of messages of the claim. */
+size_t claim_count(struct claim *claim);
+
 /* Copy the messages without the intents' keys. Returns their number: 0 if the claim is empty. */
 size_t claim_copy(struct claim *claim, struct arena *arena, struct queue_message **out, bool *from_queue,
     int64_t *since_us);

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "store/intents/lease_work.h"
 #include "store/intents/scan_reach.h"
 #include "workers/worker.h"
 
@@ -32,6 +33,24 @@ _Static_assert(ARRAY_LEN(rows) == WORKER_COUNTERS, "a row for every counter");
 void metrics_count(struct worker_shared *shared, enum worker_counter counter, size_t more)
 {
     counters_add(shared->counters, counter, more);
+}
+
+static int64_t counter_value(const struct worker_shared *shared, enum worker_counter counter)
+{
+    return (int64_t)counters_read(shared->counters, counter);
+}
+
+void metrics_report(struct worker_shared *shared, struct worker_report *out)
+{
+    *out = (struct worker_report){ .threads = (int)shared->config->threads,
+        .reconciled = counter_value(shared, WORKER_RECONCILED),
+        .stepped = counter_value(shared, WORKER_STEPPED),
+        .retried = counter_value(shared, WORKER_RETRIED),
+        .buried = counter_value(shared, WORKER_BURIED) };
+    for (int range = 0; range < LEASE_RANGES; range++)
+        out->leases += atomic_load(&shared->held[range]);
+    for (int i = 0; i < out->threads; i++)
+        out->claimed_keys += (int)claim_count(&shared->claims[i]);
 }
 
 static void write_gauge(struct buf *out, const char *name, const char *help, double value)

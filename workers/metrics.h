@@ -7,6 +7,7 @@
 
 #include "base/metrics.h"
 
+struct worker_report;
 struct worker_shared;
 
 enum worker_counter {
@@ -24,6 +25,9 @@ enum worker_counter {
 };
 
 void metrics_count(struct worker_shared *shared, enum worker_counter counter, size_t more);
+
+/* Fill everything except the time since the start. */
+void metrics_report(struct worker_shared *shared, struct worker_report *out);
 
 /* A metrics_collect_fn; context: a struct worker_shared. */
 void metrics_collect_worker(void *context, struct buf *out);

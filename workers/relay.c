@@ -20,6 +20,7 @@ enum {
     MORE_PAUSE_MS = 20, /* between passes while there is more to publish */
     LEASE_MS = 5000,
     RENEW_EVERY_MS = 1500,
+    REPORT_EVERY_MS = 2000,
     LOOK_EVERY_MS = 500,
     WATERMARK_SHARE = 10, /* reading the oldest intents takes at most 1/10 of the time */
     COUNT_SHARE = 50,     /* counting the open intents takes at most 1/50 of the time */
@@ -80,6 +81,25 @@ static enum status renew_leases(struct relay *relay, struct error *err)
         relay->held[range] = held[range];
         atomic_store(&ctx->shared->held[range], held[range]);
     }
+    return STATUS_OK;
+}
+
+/* Say what this worker does, for people who look at the service. */
+static enum status report_worker(struct relay *relay, struct error *err)
+{
+    struct worker_ctx *ctx = relay->ctx;
+    struct worker_shared *shared = ctx->shared;
+    int64_t now_us = ctx->now_us();
+    struct worker_report report;
+
+    if (now_us < relay->next_report_us)
+        return STATUS_OK;
+    if (relay->started_us == 0)
+        relay->started_us = now_us;
+    metrics_report(shared, &report);
+    report.running_s = (now_us - relay->started_us) / 1000000;
+    TRY(lease_work_report(ctx->store, &report, err));
+    relay->next_report_us = now_us + REPORT_EVERY_MS * 1000;
     return STATUS_OK;
 }
 
@@ -382,6 +402,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
 static enum status run_pass(struct relay *relay, bool *more, struct error *err)
 {
     TRY(renew_leases(relay, err));
+    TRY(report_worker(relay, err));
     TRY(update_watermarks(relay, err));
     TRY(update_queues(relay, err));
     return feed_queue(relay, more, err);

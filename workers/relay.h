@@ -28,6 +28,7 @@ struct relay {
     bool behind; /* the last pass left intents unpublished, for lack of room or unread */
     bool held[LEASE_RANGES];
     int64_t next_leases_us;
+    int64_t started_us, next_report_us;
     int64_t next_watermark_us, next_count_us;
     int64_t next_queues_us;
     int64_t refused_until_us; /* Redis refused messages: do not publish before */

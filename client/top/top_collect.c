@@ -14,6 +14,9 @@
 /* A server that does not answer must not hold up the keys for long. */
 enum { TIMEOUT_MS = 2000, HOT_LIMIT = 50, CLASSES = METRICS_BOUNDS + 1 };
 
+/* Seconds: two reports of a worker that lie closer together are the same one. */
+#define MIN_REPORT_S 0.5
+
 static const struct top_column method_columns[] = {
     { "method", 36, true, TOP_PLAIN, false },
     { "calls/s", 9, false, TOP_RATE, true },
@@ -21,6 +24,28 @@ static const struct top_column method_columns[] = {
     { "median", 9, false, TOP_DURATION, false },
     { "p99", 9, false, TOP_DURATION, false },
     { "calls", 10, false, TOP_PLAIN, false },
+    { NULL, 0, false, TOP_PLAIN, false },
+};
+
+static const struct top_column slowest_columns[] = {
+    { "slow calls of", 22, true, TOP_PLAIN, false },
+    { "slowest", 9, false, TOP_DURATION, false },
+    { "mean", 9, false, TOP_DURATION, false },
+    { "calls", 8, false, TOP_PLAIN, false },
+    { "table", 20, true, TOP_PLAIN, false },
+    { "by", 14, true, TOP_PLAIN, false },
+    { "rows", 8, false, TOP_PLAIN, false },
+    { NULL, 0, false, TOP_PLAIN, false },
+};
+
+static const struct top_column worker_columns[] = {
+    { "worker", 22, true, TOP_PLAIN, false },
+    { "does", 26, true, TOP_PLAIN, false },
+    { "keys/s", 8, false, TOP_RATE, true },
+    { "steps/s", 8, false, TOP_RATE, false },
+    { "buried", 7, false, TOP_PLAIN, false },
+    { "leases", 7, false, TOP_PLAIN, false },
+    { "told", 8, false, TOP_DURATION, false },
     { NULL, 0, false, TOP_PLAIN, false },
 };
 
@@ -57,7 +82,7 @@ static const struct top_column hot_columns[] = {
 };
 
 static const struct top_column operation_columns[] = {
-    { "workers do", 14, true, TOP_PLAIN, false },
+    { "operation", 14, true, TOP_PLAIN, false },
     { "of", 24, true, TOP_PLAIN, false },
     { "state", 9, true, TOP_PLAIN, false },
     { "done", 10, false, TOP_PLAIN, false },
@@ -86,9 +111,11 @@ void top_collect_init(struct top_view *view)
         int sort;
     } sections[TOP_SECTIONS] = {
         [TOP_METHODS] = { "Methods", method_columns, 1 },
+        [TOP_SLOWEST] = { "Slowest calls of ten minutes", slowest_columns, 1 },
         [TOP_QUEUES] = { "Queues", queue_columns, 4 },
         [TOP_INDEXES] = { "Indexes", index_columns, 3 },
         [TOP_HOT] = { "Hot partitions", hot_columns, 4 },
+        [TOP_WORKERS] = { "Workers", worker_columns, 2 },
         [TOP_OPERATIONS] = { "Operations", operation_columns, 5 },
         [TOP_DEAD_LETTERS] = { "Dead letters", dead_letter_columns, 0 },
     };
@@ -136,6 +163,22 @@ static void set_text(struct top_cell *cell, const struct tavola_record *record, 
 static void set_number(struct top_cell *cell, const struct tavola_record *record, const char *path)
 {
     cell->number = tavola_record_number(record, path, -1);
+}
+
+/*
+ * Fill the cells of a row by the fields of a record, in the order of the columns; NULL: the cell is left as
+ * it is.
+ */
+static void fill_row(const struct top_table *table, struct top_row *row, const struct tavola_record *record,
+    const char *const *paths)
+{
+    for (int i = 0; table->columns[i].title; i++)
+        if (!paths[i])
+            continue;
+        else if (table->columns[i].is_text)
+            set_text(&row->cells[i], record, paths[i]);
+        else
+            set_number(&row->cells[i], record, paths[i]);
 }
 
 /* ---- the server and its methods ---- */
@@ -207,6 +250,37 @@ static void add_method(struct top_view *view, const struct tavola_record *method
     before->cells[1].number = failed;
 }
 
+/* Leave the method of "EntityService/QueryEntities". */
+static void cut_service(char *text)
+{
+    const char *method = strchr(text, '/');
+
+    if (method)
+        memmove(text, method + 1, strlen(method));
+}
+
+/* Calls of one method to one table of one account by one access path are one row. */
+static void add_slowest(struct top_view *view, const struct tavola_record *group)
+{
+    static const char *const paths[] = { "method", "slowest", "mean", "calls", "table", "accessPath",
+        "rowsExamined" };
+    char *names[4] = { tavola_record_text(group, "method"), tavola_record_text(group, "account"),
+        tavola_record_text(group, "table"), tavola_record_text(group, "accessPath") };
+    char key[TOP_TEXT];
+    struct top_row *row;
+
+    snprintf(key, sizeof(key), "%s %s %s %s", names[2], names[3], names[0], names[1]);
+    for (int i = 0; i < 4; i++)
+        tavola_free(names[i]);
+    row = top_table_row(&view->tables[TOP_SLOWEST], key);
+    if (!row)
+        return;
+    fill_row(&view->tables[TOP_SLOWEST], row, group, paths);
+    cut_service(row->cells[0].text);
+    if (strcmp(row->cells[5].text, "UNSPECIFIED") == 0)
+        row->cells[5].text[0] = '\0';
+}
+
 static void collect_methods(struct top_view *view, struct tavola *client, double passed_s)
 {
     struct tavola_reply *reply = ask_server(view, client, "ListServerSamples", "{}");
@@ -227,26 +301,14 @@ static void collect_methods(struct top_view *view, struct tavola *client, double
     for (size_t position = 0; tavola_record_next(&page, "methods", &position, &one);)
         add_method(view, &one, passed_s);
     top_table_end(&view->tables[TOP_METHODS]);
+    top_table_begin(&view->tables[TOP_SLOWEST]);
+    for (size_t position = 0; tavola_record_next(&page, "slowest", &position, &one);)
+        add_slowest(view, &one);
+    top_table_end(&view->tables[TOP_SLOWEST]);
     tavola_reply_free(reply);
 }
 
 /* ---- lists ---- */
-
-/*
- * Fill the cells of a row by the fields of a record, in the order of the columns; NULL: the cell is left as
- * it is.
- */
-static void fill_row(const struct top_table *table, struct top_row *row, const struct tavola_record *record,
-    const char *const *paths)
-{
-    for (int i = 0; table->columns[i].title; i++)
-        if (!paths[i])
-            continue;
-        else if (table->columns[i].is_text)
-            set_text(&row->cells[i], record, paths[i]);
-        else
-            set_number(&row->cells[i], record, paths[i]);
-}
 
 struct section_list {
     enum top_section section;
@@ -306,7 +368,63 @@ static void add_work(
     set_text(&row->cells[0], queue, "name");
 }
 
-static void collect_queues(struct top_view *view, struct tavola *client)
+/* What a worker does: its operations, the keys that its consumers have claimed, or nothing. */
+static void describe_work(struct top_cell *cell, const struct tavola_record *worker)
+{
+    char *operations = tavola_record_text(worker, "operations");
+    double keys = tavola_record_number(worker, "claimedKeys", 0);
+    char claimed[32] = "";
+
+    if (keys > 0)
+        snprintf(claimed, sizeof(claimed), "%.0f claimed", keys);
+    for (char *c = operations; *c; c++)
+        if (*c == '\n')
+            *c = ',';
+    snprintf(cell->text, sizeof(cell->text), "%.*s%s%s", (int)sizeof(cell->text) - 40,
+        *operations || *claimed ? operations : "waits", *operations && *claimed ? ", " : "", claimed);
+    tavola_free(operations);
+}
+
+/*
+ * Set the rates of a worker by what it has said now and before. If it has said nothing new since then, they stay.
+ * before: its numbers, and when it had said them; 0: not yet.
+ */
+static void set_worker_rates(
+    struct top_row *row, struct top_row *before, const struct tavola_record *worker, double said_s)
+{
+    static const char *const fields[] = { "reconciled", "stepped" };
+    double passed_s = said_s - before->cells[2].number;
+    bool is_first = before->cells[2].number == 0;
+
+    if (!is_first && passed_s < MIN_REPORT_S)
+        return;
+    for (int i = 0; i < 2; i++) {
+        double now = tavola_record_number(worker, fields[i], 0), then = before->cells[i].number;
+
+        row->cells[2 + i].number = is_first || now < then ? -1 : (now - then) / passed_s;
+        before->cells[i].number = now;
+    }
+    before->cells[2].number = said_s;
+}
+
+static void add_worker(struct top_view *view, const struct tavola_record *worker, double now_s)
+{
+    static const char *const paths[] = { "name", NULL, NULL, NULL, "buried", "leases", "reportAge" };
+    char *name = tavola_record_text(worker, "name");
+    struct top_row *row = top_table_row(&view->tables[TOP_WORKERS], name), *before;
+    char key[TOP_TEXT];
+
+    snprintf(key, sizeof(key), "worker %s", name);
+    tavola_free(name);
+    before = top_table_row(&view->totals, key);
+    if (!row || !before)
+        return;
+    fill_row(&view->tables[TOP_WORKERS], row, worker, paths);
+    describe_work(&row->cells[1], worker);
+    set_worker_rates(row, before, worker, now_s - tavola_record_number(worker, "reportAge", 0));
+}
+
+static void collect_queues(struct top_view *view, struct tavola *client, double now_s)
 {
     struct tavola_reply *reply = ask_server(view, client, "ListQueues", "{}");
     struct top_table *table = &view->tables[TOP_QUEUES];
@@ -320,6 +438,10 @@ static void collect_queues(struct top_view *view, struct tavola *client)
         for (size_t i = 0; tavola_record_next(&queue, "work", &i, &work);)
             add_work(table, &queue, &work);
     top_table_end(table);
+    top_table_begin(&view->tables[TOP_WORKERS]);
+    for (size_t position = 0; tavola_record_next(&page, "workers", &position, &work);)
+        add_worker(view, &work, now_s);
+    top_table_end(&view->tables[TOP_WORKERS]);
     tavola_reply_free(reply);
 }
 
@@ -358,10 +480,12 @@ void top_collect_round(struct top_view *view, struct tavola *client, double now_
             { "cause", "example" }, { "count", "lastFailed", "cause" } },
     };
 
+    double passed_s = view->read_s > 0 ? now_s - view->read_s : 0;
+
     view->problem[0] = '\0';
     view->is_away = false;
-    collect_methods(view, client, view->read_s > 0 ? now_s - view->read_s : 0);
-    collect_queues(view, client);
+    collect_methods(view, client, passed_s);
+    collect_queues(view, client, now_s);
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         collect_list(view, client, &lists[i]);
     set_shares(&view->tables[TOP_OPERATIONS]);

@@ -10,9 +10,11 @@
 
 enum top_section {
     TOP_METHODS,
+    TOP_SLOWEST,
     TOP_QUEUES,
     TOP_INDEXES,
     TOP_HOT,
+    TOP_WORKERS,
     TOP_OPERATIONS,
     TOP_DEAD_LETTERS,
     TOP_SECTIONS,
@@ -29,7 +31,7 @@ struct top_server {
 struct top_view {
     struct top_table tables[TOP_SECTIONS];
     struct top_server server;
-    struct top_table totals; /* calls by method, of the round before */
+    struct top_table totals; /* what methods and workers had done by the round before */
     double read_s;           /* when the last round was */
     bool is_away;            /* the server does not answer: the rest of the round is left out */
     char problem[160];       /* why a part is missing; empty: none is */

@@ -14,6 +14,30 @@
 
 enum { MAX_PARTITIONS = 5 };
 
+static const struct rows_column worker_columns[] = {
+    { "worker", "name", CELL_TEXT, false, NULL, NULL },
+    { "told", "report_age", CELL_DURATION, false, NULL, NULL },
+    { "claimed", "claimed_keys", CELL_NUMBER, false, NULL, NULL },
+    { "reconciled", "reconciled", CELL_NUMBER, false, NULL, NULL },
+    { "steps", "stepped", CELL_NUMBER, false, NULL, NULL },
+    { "buried", "buried", CELL_NUMBER, false, NULL, NULL },
+    { "leases", "leases", CELL_NUMBER, false, NULL, NULL },
+    { "operations", "operations", CELL_TEXT, false, NULL, NULL },
+    { NULL, NULL, CELL_TEXT, false, NULL, NULL },
+};
+
+static void print_workers(const struct tavola_record *record)
+{
+    struct tavola_record worker;
+    struct rows rows;
+
+    printf("\n");
+    rows_open_table(&rows, worker_columns);
+    for (size_t position = 0; tavola_record_next(record, "workers", &position, &worker);)
+        rows_add(&rows, &worker);
+    rows_close(&rows);
+}
+
 static bool print_queues(struct tavola *client, bool *indexes_are_paused)
 {
     struct tavola_reply *reply = calls_ask(client, "ListQueues", NULL);
@@ -25,6 +49,7 @@ static bool print_queues(struct tavola *client, bool *indexes_are_paused)
     record = tavola_reply_record(reply);
     rows_open_table(&rows, queue_rows_columns);
     queue_rows_print(&rows, &record);
+    print_workers(&record);
     *indexes_are_paused = queue_rows_indexes_are_paused(&record);
     tavola_reply_free(reply);
     return true;

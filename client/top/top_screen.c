@@ -197,9 +197,9 @@ static void print_head(const struct screen *screen)
         snprintf(line, sizeof(line), "the server's first sample comes within ten seconds");
     else
         snprintf(line, sizeof(line),
-            "%.1f calls/s  %.1f failed/s  median %.1f ms  p99 %.1f ms  %.0f waiting  %.0f conn  %.0f MiB",
+            "%.0f calls/s  %.1f failed/s  median %.1f ms  p99 %.1f ms  %.0f waiting  %.0f MiB  %.0f conn",
             server->calls_per_s, server->failed_per_s, server->median_s * 1000, server->slow_s * 1000,
-            server->waiting, server->connections, server->memory_bytes / 1048576);
+            server->waiting, server->memory_bytes / 1048576, server->connections);
     mvaddnstr(1, 0, line, COLS);
     if (COLS >= WIDE + TOP_HISTORY) {
         top_table_sparkline(&server->load, TOP_HISTORY, spark);
@@ -249,7 +249,7 @@ static void print_foot(const struct screen *screen)
 
 static void print_help(void)
 {
-    static const char *const lines[] = { "tab, 1 to 6   open another section", "up, down      choose a row",
+    static const char *const lines[] = { "tab, 1 to 8   open another section", "up, down      choose a row",
         "s             sort by the next column (it is underlined)", "r             turn the order round",
         "/             show only rows with a text; Enter keeps it, Esc drops it",
         "p             pause or resume the chosen queue (section Queues)", "space         ask the server now",

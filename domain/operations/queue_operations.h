@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "domain/intents/queue_control.h"
 
 struct operation_queues {
@@ -29,10 +30,21 @@ struct queue_view {
     double per_second; /* intents applied per second in recent time */
 };
 
+/* What a worker has said of itself last. */
+struct worker_view {
+    struct str name;
+    int64_t started_us, report_age_us; /* since 1970; ago */
+    int32_t threads, leases, claimed_keys;
+    int64_t reconciled, stepped, retried, buried; /* since its start */
+    struct str operations;                        /* kind and target, one a line */
+};
+
 struct outcome_queues {
     struct queue_map map;
     struct queue_view *views;
     size_t count;
+    struct worker_view *workers; /* lists only */
+    size_t worker_count;
 };
 
 #endif

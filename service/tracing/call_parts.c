@@ -32,6 +32,7 @@ static void read_operation(const struct operation *operation, int64_t now_us, st
         out->database_us = now_us - begun_us;
     }
     if (stats && stats->access_path) {
+        out->path = stats->access_path;
         out->access_path = access_path_name(stats->access_path);
         out->rows_examined = stats->rows_examined;
     }

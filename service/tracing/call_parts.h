@@ -14,7 +14,8 @@ struct call_parts {
     int64_t queue_us;        /* it waited for a batch, or for the freshness that it required */
     int64_t database_us;     /* from there to its outcome */
     struct str table;        /* or index; empty: none */
-    const char *access_path; /* NULL: the operation is no query */
+    enum access_path path;   /* 0: the operation is no query */
+    const char *access_path; /* its name; NULL: as above */
     int64_t rows_examined;
 };
 

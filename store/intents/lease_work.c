@@ -62,6 +62,40 @@ enum status lease_work_release(struct worker *store, struct error *err)
     return worker_attempt(store, release_leases, store, err);
 }
 
+/* ---- the report ---- */
+
+struct report_work {
+    const struct worker *store;
+    const struct worker_report *report;
+};
+
+static enum status store_report(struct session *session, void *context, struct error *err)
+{
+    const struct report_work *work = context;
+    const struct worker_report *report = work->report;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, work->store->worker);
+    pg_add_int8(&params, report->running_s);
+    pg_add_int4(&params, report->threads);
+    pg_add_int4(&params, report->leases);
+    pg_add_int4(&params, report->claimed_keys);
+    pg_add_int8(&params, report->reconciled);
+    pg_add_int8(&params, report->stepped);
+    pg_add_int8(&params, report->retried);
+    pg_add_int8(&params, report->buried);
+    return pg_query(&session->pg, &sql_worker_report, &params, &result, err);
+}
+
+enum status lease_work_report(struct worker *store, const struct worker_report *report, struct error *err)
+{
+    struct report_work work = { store, report };
+
+    return worker_attempt(store, store_report, &work, err);
+}
+
 /* ---- scanning ---- */
 
 struct scan {

@@ -18,11 +18,22 @@ struct worker;
 
 /*
  * Renew this worker's leases and take free ones, for lease_ms. held[range]: whether this worker has
- * the lease. Leases spread work over workers; correctness does not depend on them.
+ * the lease. Leases spread work over workers; correctness does not depend on them. A release drops
+ * the worker's report too.
  */
 MUST_USE enum status lease_work_hold(
     struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err);
 MUST_USE enum status lease_work_release(struct worker *store, struct error *err);
+
+/* What a worker says of itself, for people: see migrations/0038_workers.sql. */
+struct worker_report {
+    int64_t running_s; /* since its start */
+    int threads, leases, claimed_keys;
+    int64_t reconciled, stepped, retried, buried;
+};
+
+MUST_USE enum status lease_work_report(
+    struct worker *store, const struct worker_report *report, struct error *err);
 
 /*
  * Which work a scan finds: by queue_slot, the intents of that queue and kind that were made before

@@ -73,12 +73,57 @@ static enum status read_views(struct session *session, struct operation *operati
     return STATUS_OK;
 }
 
+enum worker_column {
+    WORKER_NAME,
+    WORKER_STARTED_US,
+    WORKER_REPORT_AGE_US,
+    WORKER_THREADS,
+    WORKER_LEASES,
+    WORKER_CLAIMED_KEYS,
+    WORKER_RECONCILED,
+    WORKER_STEPPED,
+    WORKER_RETRIED,
+    WORKER_BURIED,
+    WORKER_OPERATIONS,
+};
+
+static struct worker_view read_worker_row(const PGresult *rows, int row, struct arena *arena)
+{
+    return (struct worker_view){
+        .name = arena_copy(arena, pg_bytes(rows, row, WORKER_NAME)),
+        .started_us = pg_int8(rows, row, WORKER_STARTED_US),
+        .report_age_us = pg_int8(rows, row, WORKER_REPORT_AGE_US),
+        .threads = pg_int4(rows, row, WORKER_THREADS),
+        .leases = pg_int4(rows, row, WORKER_LEASES),
+        .claimed_keys = pg_int4(rows, row, WORKER_CLAIMED_KEYS),
+        .reconciled = pg_int8(rows, row, WORKER_RECONCILED),
+        .stepped = pg_int8(rows, row, WORKER_STEPPED),
+        .retried = pg_int8(rows, row, WORKER_RETRIED),
+        .buried = pg_int8(rows, row, WORKER_BURIED),
+        .operations = arena_copy(arena, pg_bytes(rows, row, WORKER_OPERATIONS)),
+    };
+}
+
+static enum status read_workers(struct session *session, struct operation *operation, struct error *err)
+{
+    struct outcome_queues *out = &operation->out.queues;
+    PG_RESULT rows = NULL;
+
+    TRY(pg_query(&session->pg, &sql_worker_list, NULL, &rows, err));
+    out->worker_count = (size_t)PQntuples(rows);
+    out->workers = ARENA_ARRAY(operation->arena, struct worker_view, out->worker_count);
+    for (size_t i = 0; i < out->worker_count; i++)
+        out->workers[i] = read_worker_row(rows, (int)i, operation->arena);
+    return STATUS_OK;
+}
+
 static enum status list(struct session *session, struct operation *operation, struct error *err)
 {
     struct queue_map map;
 
     TRY(queue_calls_read_map(session, &map, err));
-    return read_views(session, operation, &map, -1, 0, err);
+    TRY(read_views(session, operation, &map, -1, 0, err));
+    return read_workers(session, operation, err);
 }
 
 void queue_calls_list(struct session *session, struct operation *operation)

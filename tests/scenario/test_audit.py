@@ -49,6 +49,7 @@ insert into audit_records (call_id, number, account, credential, key, method, ta
 insert into secrets values ('other', '');
 insert into service_properties values ('gone', '');
 insert into account_usage values ('local', -1, 0, 0);
+insert into workers values ('gone', now(), now() - interval '2 days', 1, 0, 0, 0, 0, 0, 0);
 delete from usage_counts;
 insert into accounts (name, administrator, first_key, second_key, id) values ('local', false, '', '', 'local');
 delete from queue_map;

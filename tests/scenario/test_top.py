@@ -85,7 +85,7 @@ class Top(ServerCase):
         self.begin(80, 24)
         self.await_line(r"^> Methods \(\d+\)$")
         self.await_line(r"^EntityService/InsertOrReplaceEntity +\d+\.\d +\d+\.\d ")
-        self.press("3")
+        self.press("4")
         self.await_line(r"^> Indexes \(1\)$")
         self.press("/", "n", "o", "n", "e", "Enter")
         self.await_line(r"^> Indexes \(0\)$")
@@ -94,7 +94,7 @@ class Top(ServerCase):
         self.await_line(r"^> Indexes \(1\)$")
         self.press("h")
         self.await_line(r"^p +pause or resume the chosen queue")
-        self.press("h", "2")
+        self.press("h", "3")
         self.await_line(r"^> Queues \(8\)$")
         self.press("s", "s", "s", "s")  # by the queue, then by its work
         self.press("p")
@@ -108,6 +108,35 @@ class Top(ServerCase):
         self.client.control_queue(control=2)
         self.press("q")
         self.await_line("^code 0$")
+
+    def test_workers_and_what_they_do(self):
+        self.stack.start_worker(TAVOLA_WORKER_NAME="second")
+        second = self.stack.worker
+        self.addCleanup(second.kill)
+        self.begin(200, 60)
+        self.press("6")
+        self.await_line(r"^> Workers \(2\)$")
+        self.await_line(r"^\S+-\d+ +(waits|\d+ claimed) +[1-9]\d*\.\d +[▁-█]+ +\d+\.\d +0 +16 +\d")
+        self.await_line(r"^second +(waits|\d+ claimed) ")
+        second.kill()
+        self.await_line(r"^second +.* [6-9]\.\d s")
+
+    def test_slow_calls_by_table_and_access_path(self):
+        """The table is large enough that a filter without keys takes more than a millisecond."""
+        self.client.create_table(name="Slow")
+        self.client.load("Slow", [entity("p", f"{n:05}", {"Name": "x" * 200}) for n in range(5000)])
+        self.assertEqual(self.client.query_entities(query={"table": "Slow", "filter": "Name eq 'secret'"}).entities[:], [])
+        said = self.client.list_server_samples()
+        slow = [one for one in said.slowest if one.table == "Slow" and one.method == "EntityService/QueryEntities"]
+        self.assertEqual([(one.account, one.access_path, one.calls, one.rows_examined) for one in slow], [("default", 5, 1, 5000)])
+        self.assertGreater(slow[0].slowest.ToMicroseconds(), 1000)
+        self.assertEqual(slow[0].mean, slow[0].slowest)
+        self.assertNotIn("secret", str(said))
+        order = [one.slowest.ToMicroseconds() for one in said.slowest]
+        self.assertEqual(order, sorted(order, reverse=True))
+        self.begin(200, 60)
+        self.press("2")
+        self.await_line(r"^QueryEntities +\d+\.\d ms +\d+\.\d ms +1 Slow +TABLE_SCAN +5000")
 
     def test_it_follows_the_size_of_the_terminal(self):
         self.begin(80, 24)
@@ -125,6 +154,7 @@ class Top(ServerCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("\033", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^BusyByName +Busy +READY ")
+        self.assertRegex(done.stdout, r"(?m)^\S+-\d+ +\d\.\d s +\d+ +\d+ +\d+ +0 +16 *$")
 
     def test_a_server_that_is_gone_is_said(self):
         self.tmux("new-session", "-d", "-s", "top", "-x", "80", "-y", "24", f"env TAVOLA_TARGET=unix:/nowhere {program('tavola')} top; sleep 60")

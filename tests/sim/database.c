@@ -438,6 +438,12 @@ enum status claim_work_suspect_dead(struct worker *store, const struct claim_own
 
 /* ---- leases and lag ---- */
 
+enum status lease_work_report(struct worker *store, const struct worker_report *report, struct error *err)
+{
+    (void)store, (void)report, (void)err;
+    return STATUS_OK;
+}
+
 enum status lease_work_hold(
     struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err)
 {

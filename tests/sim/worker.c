@@ -3,6 +3,7 @@
  * worker.c - runs the threads of the worker program as actors, and replaces the functions of workers/worker.h that
  * would wait for real time.
  */
+#include "store/intents/lease_work.h"
 #include "store/intents/scan_reach.h"
 #include "tests/sim/sim.h"
 #include "workers/loop.h"
@@ -81,6 +82,12 @@ bool worker_pause(struct worker_ctx *ctx, int64_t ms)
     (void)ctx;
     sim_wait(ms * 1000);
     return true;
+}
+
+void metrics_report(struct worker_shared *shared, struct worker_report *out)
+{
+    (void)shared;
+    *out = (struct worker_report){ 0 };
 }
 
 void metrics_count(struct worker_shared *shared, enum worker_counter counter, size_t more)

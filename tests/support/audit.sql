@@ -235,3 +235,5 @@ select 'usage_counts: one row too many or too few', abs(count(*) - 1) from usage
 union all
 select 'service_properties: of no account', count(*) from service_properties p
 where account <> 'default' and not exists (select from accounts a where a.id = p.account)
+union all
+select 'workers: forgotten ones that stay', count(*) from workers where reported_at < now() - interval '1 day'

@@ -300,6 +300,12 @@ enum status dead_letter_work_bury(struct worker *store, const struct intent *int
     return STATUS_OK;
 }
 
+enum status lease_work_report(struct worker *store, const struct worker_report *report, struct error *err)
+{
+    (void)store, (void)report, (void)err;
+    return STATUS_OK;
+}
+
 enum status lease_work_hold(
     struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err)
 {

@@ -6,6 +6,7 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec.h"
+#include "base/clock.h"
 #include "service/methods.h"
 #include "service/probes/server_history.h"
 #include "tavola/v1/admin_service.pb-c.h"
@@ -31,17 +32,24 @@ static void write_sample(const struct server_history_sample *sample, struct aren
     codec_pack(reply, 1, &message.base);
 }
 
+/* The method without its package. */
+static struct str method_name(const char *path)
+{
+    struct str name = str_from(str_of(path), 1);
+
+    while (memchr(name.data, '.', name.len))
+        (void)str_take(&name, '.');
+    return name;
+}
+
 static void write_method(const struct method *method, const struct metrics_calls *calls, struct buf *reply)
 {
     Tavola__V1__MethodTotals message = TAVOLA__V1__METHOD_TOTALS__INIT;
     int64_t durations[METRICS_BOUNDS + 1];
-    struct str path = str_from(str_of(method->path), 1);
 
-    while (memchr(path.data, '.', path.len)) /* without the package */
-        (void)str_take(&path, '.');
     for (size_t slot = 0; slot <= METRICS_BOUNDS; slot++)
         durations[slot] = (int64_t)calls->durations[slot];
-    message.method = codec_bytes(path);
+    message.method = codec_bytes(method_name(method->path));
     message.calls = (int64_t)calls->ended;
     message.failed = (int64_t)calls->failed;
     message.durations = durations;
@@ -58,6 +66,32 @@ static void write_methods(const struct service *service, struct buf *reply)
         if (calls.ended > 0)
             write_method(*methods_at(service, i), &calls, reply);
     }
+}
+
+static void write_group(const struct slowest_calls_group *group, struct arena *arena, struct buf *reply)
+{
+    Tavola__V1__SlowestCalls message = TAVOLA__V1__SLOWEST_CALLS__INIT;
+
+    message.method = codec_bytes(method_name(group->path));
+    message.account = codec_bytes(str_of(group->account));
+    message.table = codec_bytes(str_of(group->table));
+    message.access_path = (Tavola__V1__AccessPath)group->access_path;
+    message.calls = group->calls;
+    message.mean = codec_duration(group->total_us / group->calls, arena);
+    message.slowest = codec_duration(group->slowest_us, arena);
+    message.queued = codec_duration(group->queue_us, arena);
+    message.rows_examined = group->rows_examined;
+    message.ended = codec_timestamp(group->ended_ticks, arena);
+    codec_pack(reply, 5, &message.base);
+}
+
+static void write_slowest(struct service *service, struct arena *arena, struct buf *reply)
+{
+    struct slowest_calls_group *groups = ARENA_ARRAY(arena, struct slowest_calls_group, SLOWEST_CALLS_MAX);
+    size_t count = slowest_calls_read(&service->slowest, clock_monotonic_us(), groups);
+
+    for (size_t i = 0; i < count; i++)
+        write_group(&groups[i], arena, reply);
 }
 
 static void write_head(int64_t memory_limit_bytes, struct buf *reply)
@@ -82,6 +116,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     for (size_t i = 0; i < count; i++)
         write_sample(&samples[i], ctx->arena, &ctx->reply);
     write_methods(service, &ctx->reply);
+    write_slowest(service, ctx->arena, &ctx->reply);
     write_head(service->memory_limit_bytes, &ctx->reply);
     ctx->is_answered = true;
     return STATUS_OK;
