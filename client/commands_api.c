@@ -10,13 +10,18 @@
 #include "api/json/json_read.h"
 #include "api/json/json_write.h"
 #include "api/json/schema.h"
+#include "client/api_comments.h"
 #include "client/calls.h"
+#include "client/output.h"
 #include "domain/limits.h"
 
-#define API_ARGUMENTS "METHOD [JSON | -] [--timeout SECONDS] [--count N]"
+#define API_ARGUMENTS "METHOD [JSON | -] [--help] [--timeout SECONDS] [--count N]"
 
 enum {
     INDENT = 2,
+    COMMENT_INDENT = 6,
+    VALUE_INDENT = 35,
+    MAX_COMMENT_WIDTH = 110, /* columns */
     /* The bound of one call's requests. All requests are sent before the first reply is read. */
     MAX_REQUESTS = 100,
     MS_PER_SECOND = 1000,
@@ -135,23 +140,65 @@ static const char *text_form(const struct schema_message *message)
     return NULL;
 }
 
+static void print_comment(struct str scope, struct str member, int indent, struct arena *arena)
+{
+    size_t width = output_width();
+
+    if (width > MAX_COMMENT_WIDTH)
+        width = MAX_COMMENT_WIDTH;
+    if ((size_t)indent + COMMENT_INDENT > width) /* a narrow terminal */
+        indent = COMMENT_INDENT;
+    api_comments_print(api_comments_find(scope, member, arena), indent, (int)width, stdout);
+}
+
+static void print_values(const struct schema_enum *values, struct arena *arena)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        printf("  %-28s   %.*s\n", "", STR_ARG(values->values[i].name));
+        print_comment(values->name, values->values[i].name, VALUE_INDENT, arena);
+    }
+}
+
+/* Whether the comment of a message only names its method: "See ScanEntities." */
+static bool says_whose_it_is(const struct schema_message *message, struct arena *arena)
+{
+    struct str comment = api_comments_find(message->name, STR_EMPTY, arena);
+
+    return str_starts_with(comment, STR_LITERAL("See ")) && !memchr(comment.data + 4, ' ', comment.len - 4);
+}
+
 static void print_message(const struct schema_message *message, struct arena *arena)
 {
     printf("%.*s\n", STR_ARG(message->name));
+    if (!says_whose_it_is(message, arena))
+        print_comment(message->name, STR_EMPTY, INDENT, arena);
     if (text_form(message)) {
         printf("  %s\n", text_form(message));
         return;
     }
     for (size_t i = 0; i < message->count; i++) {
         const struct schema_field *field = &message->fields[i];
-        const struct schema_enum *values = field->values;
 
         printf("  %-28.*s %s%.*s%s\n", STR_ARG(field->json_name),
             field->is_repeated && !schema_is_map(field) ? "list of " : "", STR_ARG(type_name(field, arena)),
             field->oneof >= 0 ? " (one of a choice)" : "");
-        for (size_t k = 0; values && k < values->count; k++)
-            printf("  %-28s   %.*s\n", "", STR_ARG(values->values[k].name));
+        print_comment(message->name, field->name, COMMENT_INDENT, arena);
+        if (field->values)
+            print_values(field->values, arena);
     }
+}
+
+/* The method with what it does, its request and its reply. */
+static void print_method(const struct schema_method *method, struct arena *arena)
+{
+    struct str path = str_from(method->path, 1), service = str_take(&path, '/');
+
+    printf("%.*s.%.*s\n", STR_ARG(service), STR_ARG(path));
+    print_comment(service, path, INDENT, arena);
+    printf("\n");
+    print_message(method->input, arena);
+    printf("\n");
+    print_message(method->output, arena);
 }
 
 static int run_fields(const struct client_config *config, int argc, char **argv)
@@ -173,10 +220,8 @@ static int run_fields(const struct client_config *config, int argc, char **argv)
         print_message(message, &arena);
     else
         method = find_method(argv[0]);
-    if (method) {
-        print_message(method->input, &arena);
-        print_message(method->output, &arena);
-    }
+    if (method)
+        print_method(method, &arena);
     arena_cleanup(&arena);
     return message || method ? COMMAND_OK : COMMAND_MISUSED;
 }
@@ -188,7 +233,7 @@ struct api_call {
     const char *json;   /* "-": read standard input */
     int64_t timeout_ms; /* 0: no time limit; negative: not given */
     uint64_t max_replies;
-    bool reads_input;
+    bool reads_input, asks_help;
     struct tavola *client;
     struct arena arena; /* of requests and replies */
 };
@@ -218,6 +263,8 @@ static bool take_arguments(struct api_call *call, int argc, char **argv, const c
             if (!read_option(call, argv[i], argv[i + 1]))
                 return false;
             i++;
+        } else if (strcmp(argv[i], "--help") == 0) {
+            call->asks_help = true;
         } else if (!*method && strncmp(argv[i], "--", 2) != 0) {
             *method = argv[i];
         } else if (*method && !call->json && strncmp(argv[i], "--", 2) != 0) {
@@ -394,6 +441,12 @@ static int run_api(const struct client_config *config, int argc, char **argv)
     call.method = find_method(name);
     if (!call.method)
         return COMMAND_MISUSED;
+    if (call.asks_help) {
+        arena_init(&call.arena);
+        print_method(call.method, &call.arena);
+        arena_cleanup(&call.arena);
+        return COMMAND_OK;
+    }
     call.client = calls_open(config);
     if (!call.client)
         return COMMAND_FAILED;
@@ -408,8 +461,9 @@ static void print_examples(FILE *out)
     fprintf(out,
         "\n"
         "METHOD is a name such as GetEntity, EntityService/GetEntity or EntityService.GetEntity; tavola api "
-        "fields METHOD shows\n"
-        "its messages. JSON is the request, {} when it is left out; - reads standard input: one request, or, "
+        "METHOD --help says what\n"
+        "it does, and shows its messages. JSON is the request, {} when it is left out; - reads standard "
+        "input: one request, or, "
         "for a method of many\n"
         "requests, one on each line, at most %d. A reply is printed as JSON; many replies are printed one on "
         "each line, N of them at\n"
@@ -437,7 +491,7 @@ static const struct command commands[] = {
     {
         .words = "api fields",
         .arguments = "METHOD | TYPE",
-        .help = "the fields of a method's request and reply, or of a message",
+        .help = "what a method does, and the fields of its request and reply; or those of a message",
         .run = run_fields,
     },
     {

@@ -2,6 +2,7 @@
 """Tables, entities and any method from the shell, with JSON."""
 
 import json
+import re
 import unittest
 
 from tavola_test.case import ServerCase
@@ -71,6 +72,23 @@ class ApiCommand(ServerCase):
         self.assertIn("at most 100 requests", self.refused(2, "ImportEntities", "-", text=(good + "\n") * 101))
         self.assertNotIn("count", self.call("CountEntities", {"query": {"table": table}})[0])
 
+    def test_help_has_the_comments_of_the_protos(self):
+        """No server is asked: each method says what it does, and so does each field."""
+        methods = [line.split()[0] for line in self.run_api("list").stdout.splitlines() if "." not in line.split()[0]]
+        self.assertGreater(len(methods), 40)
+        for method in methods:
+            done = run_program("tavola", "api", method.replace("/", "."), "--help", settings={"TAVOLA_TARGET": "unix:/nowhere"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            lines = done.stdout.splitlines()
+            self.assertEqual(lines[0], "tavola.v1." + method.replace("/", "."))
+            self.assertRegex(lines[1], r"^  [A-Z]")
+            for line, following in zip(lines, lines[1:] + [""]):
+                self.assertLessEqual(len(line), 110)
+                if re.match(r"  [a-z]\w* {3,}", line):
+                    self.assertRegex(following, r"^      \S", f"{method}: {line}")
+        shown = self.run_api("fields", "QueueControl").stderr + self.run_api("fields", "ControlQueueRequest").stdout
+        self.assertRegex(shown, r"QUEUE_CONTROL_PAUSE\n +No new work is begun\.\n")
+
     def test_a_server_that_is_not_there(self):
         done = run_program("tavola", "api", "GetEntity", settings={"TAVOLA_TARGET": "unix:/nowhere"})
         self.assertEqual(done.returncode, 1)
@@ -101,7 +119,7 @@ class ApiCommand(ServerCase):
         for method in methods:
             shown = self.run_api("fields", method)
             self.assertEqual(shown.returncode, 0, method)
-            self.assertEqual(len([line for line in shown.stdout.splitlines() if not line.startswith(" ")]), 2, method)
+            self.assertEqual(len([line for line in shown.stdout.splitlines() if line and not line.startswith(" ")]), 3, method)
         self.assertIn("datetimeValue", self.run_api("fields", "Value").stdout)
         self.assertIn("text such as", self.run_api("fields", "Timestamp").stdout)
 
