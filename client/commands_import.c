@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_import.c - entities from a file of JSON lines or CSV.
+ * commands_import.c - entities from a file of JSON lines or CSV, or from a table of a storage account.
  *
  * A line is under way until the service has committed or refused its entity; then it is settled. The
  * checkpoint stands behind the last line before which all lines are settled. If a run dies, the next one
  * sends the lines behind the checkpoint again, which is harmless, since an import replaces entities. Rejected
  * lines are written to their file in the order of the input, so the checkpoint has that file's size too.
+ *
+ * An entity of a storage account counts as a line. The source can be read again from the beginning of a page only, so
+ * its checkpoint stands where a page begins before which all entities are settled.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +23,10 @@
 #include "client/csv.h"
 #include "client/interrupt.h"
 #include "client/progress.h"
+#include "client/storage_source.h"
 
-#define IMPORT_ARGUMENTS "TABLE FILE [--csv] [--rejected FILE] [--restart]"
+#define IMPORT_ARGUMENTS                                                                                     \
+    "TABLE [FILE] [--from CONNECTION] [--source-table NAME] [--csv] [--rejected FILE] [--restart]"
 
 enum { MAX_UNDER_WAY = 16384, MAX_REPORTS = 10, NO_ENTITY = -1 };
 
@@ -31,12 +36,15 @@ struct line {
     int64_t number, end_offset;
     int64_t entity; /* its position in the import; NO_ENTITY: the line is not an entity */
     bool is_rejected;
+    char *position; /* behind the last line of a page: where the next one begins; on the heap; NULL: none */
     char why[600];
 };
 
 struct import_run {
     struct arguments arguments;
-    const char *table, *path;
+    const char *table, *path;      /* path: of a storage account the name of its table */
+    struct storage_source *source; /* NULL: lines come from a file */
+    struct checkpoint at_page;     /* of a storage account: as the checkpoint was where a page began */
     FILE *input, *rejected;
     bool is_csv, is_stream; /* is_stream: standard input, which cannot be read again from a position */
     struct csv_columns columns;
@@ -58,6 +66,14 @@ struct import_run {
 
 /* ---- reading ---- */
 
+static char *read_entity(struct import_run *run)
+{
+    char *text = storage_source_next(run->source);
+
+    run->line += text != NULL;
+    return text;
+}
+
 /* Read the next record without its line end; on the heap. NULL: the end of the input. */
 static char *read_record(struct import_run *run)
 {
@@ -66,6 +82,8 @@ static char *read_record(struct import_run *run)
     size_t capacity = 0;
     ssize_t len;
 
+    if (run->source)
+        return read_entity(run);
     buf_init(&record, NULL);
     while ((len = getline(&line, &capacity, run->input)) > 0) {
         run->line++;
@@ -103,7 +121,20 @@ static bool read_header(struct import_run *run)
     return !mistake;
 }
 
-static bool open_input(struct import_run *run)
+/* Begin at the checkpoint of an earlier run, or with the first page. */
+static bool open_source(struct import_run *run, const char *connection)
+{
+    if (checkpoint_open(&run->checkpoint, run->table, ".tavola-import", run->table, 0,
+            arguments_value(&run->arguments, "--restart") != NULL))
+        fprintf(stderr, "tavola import: going on behind %lld entities; --restart begins anew\n",
+            (long long)run->checkpoint.line);
+    run->line = run->checkpoint.line;
+    run->at_page = run->checkpoint;
+    run->source = storage_source_open(connection, run->path, run->checkpoint.token);
+    return run->source != NULL;
+}
+
+static bool open_file(struct import_run *run)
 {
     size_t len = strlen(run->path);
     struct stat about;
@@ -131,6 +162,13 @@ static bool open_input(struct import_run *run)
     return true;
 }
 
+static bool open_input(struct import_run *run)
+{
+    const char *connection = arguments_value(&run->arguments, "--from");
+
+    return connection ? open_source(run, connection) : open_file(run);
+}
+
 /* ---- rejected lines ---- */
 
 /*
@@ -144,7 +182,11 @@ static bool open_rejected(struct import_run *run)
 
     if (run->rejected || (!given && run->is_stream))
         return true;
-    snprintf(path, sizeof(path), "%s%s", given ? given : run->path, given ? "" : ".rejected");
+    snprintf(path, sizeof(path), "%s%s",
+        given         ? given
+        : run->source ? run->table
+                      : run->path,
+        given ? "" : ".rejected");
     run->rejected = fopen(path, run->checkpoint.rejected_bytes > 0 ? "r+e" : "we");
     if (!run->rejected || ftruncate(fileno(run->rejected), run->checkpoint.rejected_bytes) != 0 ||
         fseeko(run->rejected, 0, SEEK_END) != 0)
@@ -194,6 +236,26 @@ static void note_rejection(
 
 /* ---- lines under way ---- */
 
+/* Note where the next page of a storage account begins, if all entities before it are settled now. */
+static void note_page(struct import_run *run, const struct line *line)
+{
+    if (!line->position)
+        return;
+    snprintf(run->checkpoint.token, sizeof(run->checkpoint.token), "%s", line->position);
+    run->at_page = run->checkpoint;
+}
+
+static bool save_checkpoint(struct import_run *run, bool now)
+{
+    return checkpoint_save(run->source ? &run->at_page : &run->checkpoint, now);
+}
+
+static void free_line(struct line *line)
+{
+    free(line->text);
+    free(line->position);
+}
+
 /* Move the checkpoint behind the settled lines. false: a file cannot be written. */
 static bool settle_lines(struct import_run *run)
 {
@@ -211,10 +273,11 @@ static bool settle_lines(struct import_run *run)
             run->checkpoint.done++;
         run->checkpoint.offset = line->end_offset;
         run->checkpoint.line = line->number;
-        free(line->text);
+        note_page(run, line);
+        free_line(line);
         run->first++;
     }
-    return written && checkpoint_save(&run->checkpoint, false);
+    return written && save_checkpoint(run, false);
 }
 
 static enum tavola_code parse_line(
@@ -223,6 +286,13 @@ static enum tavola_code parse_line(
     if (run->is_csv)
         return csv_read_entity(&run->columns, str_of(text), out, error);
     return tavola_entity_from_json(text, strlen(text), out, error);
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+
+    return memcpy(xcalloc(1, size), text, size);
 }
 
 /* Send one line. false: the import cannot continue. */
@@ -235,6 +305,8 @@ static bool send_line(struct import_run *run, char *text)
     *line = (struct line){
         .text = text, .number = run->line, .end_offset = run->offset, .entity = run->entities
     };
+    if (run->source && storage_source_position(run->source))
+        line->position = copy_text(storage_source_position(run->source));
     if (parse_line(run, text, &entity, &error) != TAVOLA_OK ||
         tavola_import_add(run->import, entity, &error) != TAVOLA_OK) {
         line->entity = NO_ENTITY;
@@ -264,6 +336,8 @@ static bool send_lines(struct import_run *run)
         }
         progress_show(&run->progress, run->checkpoint.done, run->checkpoint.offset, run->checkpoint.size);
     }
+    if (run->source)
+        return !storage_source_has_failed(run->source);
     return !ferror(run->input) || report_file(run->path);
 }
 
@@ -282,8 +356,8 @@ static int report_end(struct import_run *run, const struct tavola_error *error)
     fprintf(stderr, "tavola import: %lld imported, %lld rejected, %.0f/s\n", (long long)checkpoint->done,
         (long long)checkpoint->rejected, progress_rate(&run->progress, checkpoint->done));
     if ((failed || interrupt_came()) && checkpoint->path[0] && run->is_begun)
-        fprintf(stderr, "tavola import: the same command goes on behind line %lld\n",
-            (long long)checkpoint->line);
+        fprintf(stderr, "tavola import: the same command goes on behind %s %lld\n",
+            run->source ? "entity" : "line", (long long)(run->source ? run->at_page.line : checkpoint->line));
     if (interrupt_came())
         return INTERRUPT_EXIT;
     if (failed)
@@ -304,11 +378,37 @@ static int import_lines(struct import_run *run)
     run->has_failed = !settle_lines(run) || !complete;
     run->is_begun = run->checkpoint.done + run->checkpoint.rejected > 0;
     if (run->is_begun && (run->has_failed || error.code != TAVOLA_OK || interrupt_came()))
-        (void)checkpoint_save(&run->checkpoint, true);
+        (void)save_checkpoint(run, true);
     else
         checkpoint_remove(&run->checkpoint);
     tavola_import_free(run->import);
     return report_end(run, &error);
+}
+
+/* A table that comes from elsewhere is made, unless it is there. */
+static bool make_table(struct import_run *run)
+{
+    struct tavola_error error;
+
+    if (!run->source || tavola_create_table(run->client, run->table, &error) == TAVOLA_OK ||
+        error.code == TAVOLA_ALREADY_EXISTS)
+        return true;
+    (void)calls_failed(&error);
+    return false;
+}
+
+/* Read the words and options. false: they do not fit together. */
+static bool read_words(struct import_run *run)
+{
+    const char *source_table = arguments_value(&run->arguments, "--source-table");
+    bool has_source = arguments_value(&run->arguments, "--from") != NULL;
+
+    if (run->arguments.count != (has_source ? 1 : 2) || (source_table && !has_source) ||
+        (has_source && arguments_value(&run->arguments, "--csv")))
+        return false;
+    run->table = run->arguments.words[0];
+    run->path = !has_source ? run->arguments.words[1] : source_table ? source_table : run->table;
+    return true;
 }
 
 static int run_import(const struct client_config *config, int argc, char **argv)
@@ -319,17 +419,16 @@ static int run_import(const struct client_config *config, int argc, char **argv)
     run = (struct import_run){ .arguments.command = "import" };
     if (!arguments_read(IMPORT_ARGUMENTS, argc, argv, &run.arguments))
         return COMMAND_MISUSED;
-    if (run.arguments.count != 2)
+    if (!read_words(&run))
         return command_misused("import", IMPORT_ARGUMENTS);
-    run.table = run.arguments.words[0];
-    run.path = run.arguments.words[1];
     arena_init(&run.arena);
     interrupt_catch();
     run.lines = xcalloc(MAX_UNDER_WAY, sizeof(*run.lines));
     if (open_input(&run) && (run.client = calls_open(config)) != NULL)
-        code = calls_close(run.client, import_lines(&run));
+        code = calls_close(run.client, make_table(&run) ? import_lines(&run) : COMMAND_FAILED);
     for (; run.first < run.end; run.first++)
-        free(run.lines[run.first % MAX_UNDER_WAY].text);
+        free_line(&run.lines[run.first % MAX_UNDER_WAY]);
+    storage_source_close(run.source);
     free(run.lines);
     free(run.header);
     if (run.input && !run.is_stream)
@@ -349,7 +448,11 @@ static void print_forms(FILE *out)
           "replaced.\n\nLines that are no entities, or that the service refuses, go to FILE.rejected, and "
           "the exit code is "
           "3. A run that was\ninterrupted goes on where it was: how far it had come is in "
-          "FILE.tavola-import.\n",
+          "FILE.tavola-import.\n\nWith --from the entities of a table of a storage account are copied: of "
+          "Azure Tables, of its emulator\n(UseDevelopmentStorage=true), or of another Tavola. CONNECTION is "
+          "its connection string, or @FILE for the file\nthat has it, since other users of a machine see "
+          "arguments. The table is made if it is not there. How far the copy\nhad come is in "
+          "TABLE.tavola-import, and refused entities are in TABLE.rejected, in the working folder.\n",
         out);
 }
 
@@ -362,7 +465,8 @@ static const struct command commands[] = {
                 "run was interrupted",
         .examples = "tavola import people people.jsonl\n"
                     "tavola import people people.csv --rejected wrong.csv\n"
-                    "zcat people.jsonl.gz | tavola import people -\n",
+                    "zcat people.jsonl.gz | tavola import people -\n"
+                    "tavola import people --from @connection.txt --source-table people2019\n",
         .print_more = print_forms,
         .run = run_import,
     },

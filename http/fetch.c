@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch.c - see the header.
+ */
+#include "http/fetch.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/macros.h"
+
+enum { CONNECT_MS = 10000, TOTAL_MS = 60000 };
+
+struct fetch {
+    CURL *curl;
+    bool (*is_given_up)(void);
+    struct buf body, headers; /* of the reply that arrives */
+    bool is_too_large;
+};
+
+static size_t take_body(char *data, size_t size, size_t count, void *context)
+{
+    struct fetch *fetch = context;
+
+    fetch->is_too_large = fetch->body.len + size * count > FETCH_MAX_BYTES;
+    if (fetch->is_too_large)
+        return 0;
+    buf_append(&fetch->body, str_of_bytes(data, size * count));
+    return size * count;
+}
+
+static size_t take_header(char *data, size_t size, size_t count, void *context)
+{
+    struct fetch *fetch = context;
+
+    if (fetch->headers.len + size * count > FETCH_MAX_BYTES)
+        return 0;
+    buf_append(&fetch->headers, str_of_bytes(data, size * count));
+    return size * count;
+}
+
+static int look_for_end(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    const struct fetch *fetch = context;
+
+    (void)a, (void)b, (void)c, (void)d;
+    return fetch->is_given_up();
+}
+
+struct fetch *fetch_open(bool (*is_given_up)(void))
+{
+    struct fetch *fetch = xcalloc(1, sizeof(*fetch));
+
+    fetch->is_given_up = is_given_up;
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(fetch->curl = curl_easy_init())) {
+        free(fetch);
+        return NULL;
+    }
+    curl_easy_setopt(fetch->curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(fetch->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(fetch->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_easy_setopt(fetch->curl, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
+    curl_easy_setopt(fetch->curl, CURLOPT_USERAGENT, "tavola");
+    curl_easy_setopt(fetch->curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(fetch->curl, CURLOPT_WRITEDATA, fetch);
+    curl_easy_setopt(fetch->curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(fetch->curl, CURLOPT_HEADERDATA, fetch);
+    curl_easy_setopt(fetch->curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(fetch->curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
+    curl_easy_setopt(fetch->curl, CURLOPT_XFERINFODATA, fetch);
+    return fetch;
+}
+
+void fetch_close(struct fetch *fetch)
+{
+    if (!fetch)
+        return;
+    curl_easy_cleanup(fetch->curl);
+    free(fetch);
+}
+
+static enum status failure(const struct fetch *fetch, CURLcode code, struct error *err)
+{
+    if (fetch->is_too_large)
+        return error_set(err, STATUS_LIMIT, "the answer has more than %d bytes", FETCH_MAX_BYTES);
+    if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL)
+        return error_set(err, STATUS_INVALID, "%s", curl_easy_strerror(code));
+    return error_set(err, STATUS_UNAVAILABLE, "%s", curl_easy_strerror(code));
+}
+
+enum status fetch_get(struct fetch *fetch, const char *url, const char *const *headers, struct arena *arena,
+    struct fetch_reply *out, struct error *err)
+{
+    struct curl_slist *list = NULL;
+    CURLcode code;
+    long status = 0;
+
+    for (; *headers; headers++)
+        list = curl_slist_append(list, *headers);
+    buf_init(&fetch->body, arena);
+    buf_init(&fetch->headers, arena);
+    fetch->is_too_large = false;
+    curl_easy_setopt(fetch->curl, CURLOPT_URL, url);
+    curl_easy_setopt(fetch->curl, CURLOPT_HTTPHEADER, list);
+    code = curl_easy_perform(fetch->curl);
+    curl_easy_setopt(fetch->curl, CURLOPT_HTTPHEADER, NULL);
+    curl_slist_free_all(list);
+    if (code != CURLE_OK)
+        return failure(fetch, code, err);
+    curl_easy_getinfo(fetch->curl, CURLINFO_RESPONSE_CODE, &status);
+    *out = (struct fetch_reply){ (int)status, buf_str(&fetch->body), buf_str(&fetch->headers) };
+    return STATUS_OK;
+}
+
+struct str fetch_header(const struct fetch_reply *reply, const char *name)
+{
+    struct str rest = reply->headers;
+    size_t len = strlen(name);
+
+    while (rest.len > 0) {
+        struct str line = str_take(&rest, '\n');
+
+        if (line.len > len && line.data[len] == ':' && strncasecmp(line.data, name, len) == 0)
+            return str_trim(str_from(line, len + 1), " \t\r");
+    }
+    return STR_EMPTY;
+}
