@@ -17,6 +17,7 @@ import sys
 import backlog
 import builds
 import features
+import files
 import latency
 import lookups
 import memory
@@ -129,8 +130,15 @@ def bench_patterns(run, stack, options):
     run.measure(made.measurements(), options.rounds)
 
 
+def bench_files(run, stack, options):
+    run.rows = files.ROWS
+    moved = files.Files(Product(stack, Loads(stack, options.seconds)), options.entities)
+    moved.prepare()
+    run.measure(moved.measurements(), 1)
+
+
 COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale, "backlog": bench_backlog,
-            "builds": bench_builds, "patterns": bench_patterns}
+            "builds": bench_builds, "patterns": bench_patterns, "files": bench_files}
 
 
 def arguments():
@@ -144,7 +152,7 @@ def arguments():
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], metavar="N,N",
                         default=[10_000, 1_000_000, 10_000_000], help="of scale: entities")
     parser.add_argument("--backlog", type=int, metavar="N", help="of backlog: entities (default: 200000, quick 10000)")
-    parser.add_argument("--entities", type=int, metavar="N", help="of builds: entities (default: 1000000, quick 20000)")
+    parser.add_argument("--entities", type=int, metavar="N", help="of builds and files: entities (default: 1000000, quick 20000)")
     options = parser.parse_args()
     if options.quick:
         options.rounds, options.seconds = 1, 0.5
