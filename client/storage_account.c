@@ -32,7 +32,7 @@ static struct str part_of(struct str text, const char *name)
     return STR_EMPTY;
 }
 
-static enum status refuse(const char *text, struct error *err)
+static enum status refuse_connection(const char *text, struct error *err)
 {
     return error_set(err, STATUS_INVALID, "the connection string %s", text);
 }
@@ -78,16 +78,16 @@ enum status storage_account_parse(
     account.endpoint = endpoint_of(text, account.name, arena);
     account.path = path_of(account.endpoint);
     if (account.name.len == 0 && part_of(text, "TableEndpoint").len == 0)
-        return refuse("has neither AccountName nor TableEndpoint", err);
+        return refuse_connection("has neither AccountName nor TableEndpoint", err);
     if (key.len == 0 && account.signature.len == 0)
-        return refuse("has neither AccountKey nor SharedAccessSignature", err);
+        return refuse_connection("has neither AccountKey nor SharedAccessSignature", err);
     if (key.len > 0 && account.name.len == 0)
-        return refuse("has an AccountKey and no AccountName", err);
+        return refuse_connection("has an AccountKey and no AccountName", err);
     if (key.len > 0 && !json_forms_read_bytes(key, arena, &account.key))
-        return refuse("has an AccountKey that is not base64", err);
+        return refuse_connection("has an AccountKey that is not base64", err);
     if (!str_starts_with(account.endpoint, STR_LITERAL("http://")) &&
         !str_starts_with(account.endpoint, STR_LITERAL("https://")))
-        return refuse("has an endpoint that is not of http or https", err);
+        return refuse_connection("has an endpoint that is not of http or https", err);
     *out = account;
     return STATUS_OK;
 }

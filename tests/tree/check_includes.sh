@@ -28,7 +28,7 @@ allowed_for() { # FOLDER
     http) echo 'base|http' ;;
     service) echo 'base|domain|api|odata|store|queue|rpc|http|service|google|grpc|tavola|proto' ;;
     workers) echo 'base|domain|api|store|queue|rpc|http|workers' ;;
-    client) echo 'base|domain|api|store|queue|rpc|client|google|grpc|tavola|proto' ;;
+    client) echo 'base|domain|api|store|queue|rpc|http|client|google|grpc|tavola|proto' ;;
     esac
 }
 
