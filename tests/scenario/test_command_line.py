@@ -156,7 +156,7 @@ class Files(FilesCase):
     def test_wrong_words(self):
         self.assertIn('there is no option "--csw"; did you mean "--csv"?', self.run_command("import", "t", "f", "--csw", code=2).stderr)
         self.assertIn("--output needs a value", self.run_command("export", "t", "--output", code=2).stderr)
-        self.assertIn("usage: tavola import TABLE FILE", self.run_command("import", "t", code=2).stderr)
+        self.assertIn("usage: tavola import TABLE [FILE]", self.run_command("import", "t", code=2).stderr)
         self.assertIn("/none: No such file", self.run_command("import", "t", "/none", code=1).stderr)
         wrong = self.run_command("import", "nosuch", self.path("in.jsonl", people(1)), code=1).stderr
         self.assertIn("NOT_FOUND / TABLE_NOT_FOUND", wrong)

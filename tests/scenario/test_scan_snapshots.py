@@ -211,10 +211,10 @@ class Ends(unittest.TestCase):
         self.stack = Stack()
         self.addCleanup(self.stack.close)
 
-    def start(self, **settings):
+    def start(self, count=ROWS, **settings):
         self.stack.start_server(**settings)
         with self.stack.connect() as caller:
-            fill(caller, "Big")
+            fill(caller, "Big", count)
 
     @contextlib.contextmanager
     def paused_scan(self):
@@ -225,16 +225,17 @@ class Ends(unittest.TestCase):
             yield call
 
     def test_a_reader_that_stops_reading_has_the_longest_time(self):
-        self.start(TAVOLA_SNAPSHOT_SECONDS=str(LONGEST))
+        self.start(count=4 * ROWS, TAVOLA_SNAPSHOT_SECONDS=str(LONGEST))
         with self.paused_scan() as call:
             self.assertEqual(sessions(self.stack), 1)
             wait_until_released(self.stack)
             with self.stack.connect() as caller:
-                self.assertIsNone(reason_of(caller, "Big"), "the next one may begin although the reader is still there")
+                caller.create_table(name="Small")
+                self.assertIsNone(reason_of(caller, "Small"), "the next one may begin although the reader is still there")
             self.assertEqual(rest_of(call)[1], "SNAPSHOT_ENDED")
 
     def test_it_is_vacuum_that_waits(self):
-        self.start(TAVOLA_SNAPSHOT_SECONDS=str(LONGEST))
+        self.start(count=4 * ROWS, TAVOLA_SNAPSHOT_SECONDS=str(LONGEST))
         held = "select count(*) from pg_stat_activity where application_name = 'tavolad snapshot' and backend_xmin is not null"
         with self.paused_scan():
             self.assertEqual(self.stack.sql(held), "1")
