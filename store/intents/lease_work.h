@@ -25,7 +25,7 @@ MUST_USE enum status lease_work_hold(
     struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err);
 MUST_USE enum status lease_work_release(struct worker *store, struct error *err);
 
-/* What a worker says of itself, for people: see migrations/0039_workers.sql. */
+/* What a worker says of itself, for people: see migrations/0040_workers.sql. */
 struct worker_report {
     int64_t running_s; /* since its start */
     int threads, leases, claimed_keys;
