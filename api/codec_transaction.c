@@ -151,6 +151,9 @@ static enum status step_decode(const Tavola__V1__Step *message, struct str accou
     case TAVOLA__V1__STEP__ACTION_WRITE_FILE:
         out->kind = STEP_WRITE_FILE;
         return file_decode(message->write_file, "write_file", account, out, err);
+    case TAVOLA__V1__STEP__ACTION_APPEND_FILE:
+        out->kind = STEP_APPEND_FILE;
+        return file_decode(message->append_file, "append_file", account, out, err);
     case TAVOLA__V1__STEP__ACTION__NOT_SET:
     case _TAVOLA__V1__STEP__ACTION__CASE_IS_INT_SIZE:
         break;
@@ -299,6 +302,10 @@ static Tavola__V1__Step *step_message(
         out->action_case = TAVOLA__V1__STEP__ACTION_WRITE_FILE;
         out->write_file = file_message(step, detail, arena);
         break;
+    case STEP_APPEND_FILE:
+        out->action_case = TAVOLA__V1__STEP__ACTION_APPEND_FILE;
+        out->append_file = file_message(step, detail, arena);
+        break;
     }
     return out;
 }
@@ -327,6 +334,7 @@ static Tavola__V1__StepReceipt *receipt_message(const struct receipt *receipt, s
     tavola__v1__step_receipt__init(out);
     out->size = receipt->size;
     out->sha256 = codec_bytes(receipt->digest);
+    out->offset = receipt->offset;
     return out;
 }
 

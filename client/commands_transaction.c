@@ -180,7 +180,10 @@ static void add_file(struct steps *steps, const char *table, const struct operat
         content.table = table;
         content.key = tavola_entity_key(line->entity);
     }
-    tavola_transaction_write_file(steps->transaction, line->write_file, &content, line->if_match);
+    if (line->write_file)
+        tavola_transaction_write_file(steps->transaction, line->write_file, &content, line->if_match);
+    else
+        tavola_transaction_append_file(steps->transaction, line->append_file, &content, line->if_match);
 }
 
 static enum status add_step(void *context, const struct operation_line *line, int number, struct error *err)
@@ -192,7 +195,7 @@ static enum status add_step(void *context, const struct operation_line *line, in
     if (!table && !line->content)
         return error_set(err, STATUS_INVALID, "the step names no \"table\", and --table was not given");
     steps->count++;
-    if (line->write_file)
+    if (line->write_file || line->append_file)
         add_file(steps, table, line);
     else if (line->is_move)
         tavola_transaction_move(steps->transaction, table, tavola_entity_key(line->entity),
@@ -203,8 +206,8 @@ static enum status add_step(void *context, const struct operation_line *line, in
         tavola_transaction_put(
             steps->transaction, table, line->entity, line->action == TAVOLA_INSERT_OR_MERGE, line->if_match);
     else
-        return error_set(
-            err, STATUS_INVALID, "steps are insertOrReplace, insertOrMerge, delete, move and writeFile");
+        return error_set(err, STATUS_INVALID,
+            "steps are insertOrReplace, insertOrMerge, delete, move, writeFile and appendFile");
     return STATUS_OK;
 }
 
@@ -253,7 +256,7 @@ static void print_forms(FILE *out)
           "insertOrMerge, delete, or\n{\"move\": KEY, \"table\": TABLE, \"to\": KEY, \"toTable\": TABLE}. "
           "A step outside\nthe tables is {\"writeFile\": PATH, \"content\": TEXT} or, with an entity, "
           "{\"writeFile\": PATH, "
-          "\"from\": KEY, \"table\": TABLE,\n\"deleteEntity\": true}. The steps "
+          "\"from\": KEY, \"table\": TABLE,\n\"deleteEntity\": true}; likewise appendFile. The steps "
           "are carried out one after the other, whatever\nhappens to this command. The id is printed; under "
           "one id "
           "a transaction happens once.\n",

@@ -114,8 +114,10 @@ static enum status read_member(struct str line, struct str name, struct str valu
     struct operation_line *out, struct error *err)
 {
     const struct action_name *action = find_action(name);
-    const char **texts[] = { &out->table, &out->to_table, &out->if_match, &out->write_file, &out->content };
-    static const char *const names[] = { "table", "toTable", "ifMatch", "writeFile", "content" };
+    const char **texts[] = { &out->table, &out->to_table, &out->if_match, &out->write_file, &out->append_file,
+        &out->content };
+    static const char *const names[] = { "table", "toTable", "ifMatch", "writeFile", "appendFile",
+        "content" };
     struct str text;
 
     if (action) {
@@ -138,15 +140,17 @@ static enum status read_member(struct str line, struct str name, struct str valu
     }
     return error_set(err, STATUS_INVALID,
         "there is no member \"%.*s\"; a line has an action (insert, replace, merge, insertOrReplace, "
-        "insertOrMerge, delete, move, writeFile), table, ifMatch, to, toTable, content, from and "
+        "insertOrMerge, delete, move, writeFile, appendFile), table, ifMatch, to, toTable, content, from and "
         "deleteEntity",
         STR_ARG(name));
 }
 
 static enum status check_content(const struct operation_line *line, struct error *err)
 {
+    if (line->write_file && line->append_file)
+        return error_set(err, STATUS_INVALID, "two actions: one line is one step");
     if ((line->content != NULL) == (line->entity != NULL))
-        return error_set(err, STATUS_INVALID, "writeFile has either \"content\" or \"from\"");
+        return error_set(err, STATUS_INVALID, "a step with a file has either \"content\" or \"from\"");
     return STATUS_OK;
 }
 
@@ -164,10 +168,10 @@ enum status operation_line_read(
     if (str_trim(rest, BLANKS).len > 0)
         return error_set(err, STATUS_INVALID, "the line is not a JSON object: see \"%.*s\"",
             (int)(rest.len < 40 ? rest.len : 40), rest.data);
-    if (out->write_file)
+    if (out->write_file || out->append_file)
         return check_content(out, err);
     if (out->content || out->deletes_entity)
-        return error_set(err, STATUS_INVALID, "content and deleteEntity belong to writeFile");
+        return error_set(err, STATUS_INVALID, "content and deleteEntity belong to writeFile and appendFile");
     if (!out->entity)
         return error_set(err, STATUS_INVALID, "the line has no action, such as {\"insert\": {...}}");
     if (out->is_move != (out->to != NULL))

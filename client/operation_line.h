@@ -22,9 +22,10 @@ struct operation_line {
     bool is_move;
     /*
      * Of a step outside the tables, which has no action: {"writeFile": PATH, "content": TEXT} or, with an entity,
-     * {"writeFile": PATH, "from": KEY, "table": TABLE, "deleteEntity": true}. NULL: it is another line.
+     * {"writeFile": PATH, "from": KEY, "table": TABLE, "deleteEntity": true}; likewise appendFile. NULL: it is
+     * another line.
      */
-    const char *write_file;
+    const char *write_file, *append_file;
     const char *content; /* NULL: the entity is the content */
     bool deletes_entity;
     struct tavola_entity *entity;

@@ -41,6 +41,8 @@ enum {
     7 * 24 * 60 * 60,
     LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */
     LIMIT_EFFECT_BYTES = 1024 * 1024, /* of the content that a step brings along */
+    LIMIT_APPENDED_FILE_BYTES = 1 << 30,
+    LIMIT_APPENDED_FILES = 10000, /* of an account */
     LIMIT_EFFECT_ENTITY_BYTES =
         /* of an entity as a line of JSON, in which a byte can take six */
     8 * 1024 * 1024,

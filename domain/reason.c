@@ -129,6 +129,15 @@ static const struct reason_info reasons[] = {
         "A write_file step has found a file of this name with other content. Shown in the transaction's "
         "timeline and its dead letter.",
         "Choose another name in a new transaction; or move the file away and redrive the dead letter." },
+    [REASON_FILE_CHANGED] = { "FILE_CHANGED", STATUS_PRECONDITION,
+        "A file that append_file steps write was cut, moved or removed, or another program has written to "
+        "it. "
+        "Shown in the timeline and the dead letter.",
+        "Put the file back as it was and redrive the dead letter, or append to another file." },
+    [REASON_FILE_TOO_LARGE] = { "FILE_TOO_LARGE", STATUS_LIMIT,
+        "An append_file step would make the file larger than 1 GiB, or the account appends to 10,000 files "
+        "already. Shown in the timeline of the transaction, which ends as FAILED.",
+        "Append to another file; a day or a month in its name bounds it." },
     [REASON_FILE_PATH_BLOCKED] = { "FILE_PATH_BLOCKED", STATUS_PRECONDITION,
         "A part of a step's path is no folder, or is a symbolic link, or the name is too long for the file "
         "system. Shown in the timeline and the dead letter.",

@@ -596,6 +596,9 @@ struct tavola_content {
  */
 TAVOLA_API void tavola_transaction_write_file(struct tavola_transaction *transaction, const char *path,
     const struct tavola_content *content, const char *if_match);
+/* Likewise a step that appends to a file. */
+TAVOLA_API void tavola_transaction_append_file(struct tavola_transaction *transaction, const char *path,
+    const struct tavola_content *content, const char *if_match);
 
 /*
  * Submit the transaction. The service then carries it out even if the caller ends. Submitting it again with

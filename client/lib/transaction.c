@@ -117,8 +117,8 @@ void tavola_transaction_move(struct tavola_transaction *transaction, const char 
     add_step(transaction, &step, NULL);
 }
 
-void tavola_transaction_write_file(struct tavola_transaction *transaction, const char *path,
-    const struct tavola_content *content, const char *if_match)
+static void add_file(struct tavola_transaction *transaction, Tavola__V1__Step__ActionCase action,
+    const char *path, const struct tavola_content *content, const char *if_match)
 {
     Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
     Tavola__V1__FileStep file = TAVOLA__V1__FILE_STEP__INIT;
@@ -132,9 +132,21 @@ void tavola_transaction_write_file(struct tavola_transaction *transaction, const
         file.content_case = TAVOLA__V1__FILE_STEP__CONTENT_DATA;
         file.data = codec_bytes(str_of_bytes(content->data, content->size));
     }
-    step.action_case = TAVOLA__V1__STEP__ACTION_WRITE_FILE;
-    step.write_file = &file;
+    step.action_case = action;
+    step.write_file = &file; /* the same member of the union for append_file */
     add_step(transaction, &step, if_match);
+}
+
+void tavola_transaction_write_file(struct tavola_transaction *transaction, const char *path,
+    const struct tavola_content *content, const char *if_match)
+{
+    add_file(transaction, TAVOLA__V1__STEP__ACTION_WRITE_FILE, path, content, if_match);
+}
+
+void tavola_transaction_append_file(struct tavola_transaction *transaction, const char *path,
+    const struct tavola_content *content, const char *if_match)
+{
+    add_file(transaction, TAVOLA__V1__STEP__ACTION_APPEND_FILE, path, content, if_match);
 }
 
 /* ---- calls ---- */

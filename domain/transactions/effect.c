@@ -20,6 +20,8 @@ static const struct wire_form_field note_fields[] = {
     NOTE(2, TEXT, content, .optional = true),
     NOTE(3, ZIGZAG64, entity.table_id, .optional = true),
     NOTE(4, ZIGZAG64, entity.version, .optional = true),
+    NOTE(5, ZIGZAG64, offset, .optional = true),
+    NOTE(6, ZIGZAG64, min_size, .optional = true),
 };
 static const struct wire_form note_form = WIRE_FORM(note_fields, struct effect_note);
 

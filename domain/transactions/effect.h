@@ -24,6 +24,8 @@ struct effect_note {
     int32_t step;
     struct str content; /* the entity as it was, as it will be written; of other steps empty */
     struct etag entity; /* its version */
+    int64_t offset;     /* of appends: the range of the file that is this step's alone (guard G52) */
+    int64_t min_size;   /* of appends: the least size of the file, which steps that are done have appended */
 };
 
 /* What is to be performed. */

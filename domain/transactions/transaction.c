@@ -64,6 +64,7 @@ static const struct wire_form_field attempt_fields[] = {
     ATTEMPT(11, TEXT, left_open, .optional = true),
     ATTEMPT(12, ZIGZAG64, receipt.size, .optional = true),
     ATTEMPT(13, TEXT, receipt.digest, .optional = true),
+    ATTEMPT(14, ZIGZAG64, receipt.offset, .optional = true),
 };
 static const struct wire_form attempt_form = WIRE_FORM(attempt_fields, struct attempt);
 
@@ -274,8 +275,8 @@ static enum status check_step(const struct step *step, size_t number, struct err
     const char *problem = NULL;
 
     if (step->kind < STEP_INSERT_OR_REPLACE || step->kind > STEP_KIND_LAST)
-        problem = "has no action; allowed are insert_or_replace, insert_or_merge, delete_if_exists, move and "
-                  "write_file";
+        problem = "has no action; allowed are insert_or_replace, insert_or_merge, delete_if_exists, move, "
+                  "write_file and append_file";
     else if (transaction_step_is_effect(step))
         problem = effect_problem(step);
     else if (step->kind == STEP_MOVE && str_equal_any_case(step->table, step->to_table) &&

@@ -36,7 +36,8 @@ enum step_kind {
     STEP_DELETE_IF_EXISTS = 3,
     STEP_MOVE = 4,
     STEP_WRITE_FILE = 5, /* this and later kinds have their effect outside the database: effect.h */
-    STEP_KIND_LAST = STEP_WRITE_FILE,
+    STEP_APPEND_FILE = 6,
+    STEP_KIND_LAST = STEP_APPEND_FILE,
 };
 
 struct step {
@@ -67,6 +68,7 @@ struct step {
 struct receipt {
     int64_t size;
     struct str digest; /* SHA-256 of what was written */
+    int64_t offset;    /* of appends: in the file */
 };
 
 /* One attempt of one step, as the timeline shows it. */

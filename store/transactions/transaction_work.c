@@ -28,6 +28,7 @@
 #include "store/session/worker.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
+#include "store/transactions/effect_notes.h"
 #include "store/transactions/step_trace.h"
 #include "store/transactions/transaction_calls.h"
 
@@ -171,6 +172,7 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         [STEP_DELETE_IF_EXISTS] = WRITE_DELETE_IF_EXISTS,
         [STEP_MOVE] = WRITE_DELETE_IF_EXISTS,
         [STEP_WRITE_FILE] = WRITE_DELETE_IF_EXISTS,
+        [STEP_APPEND_FILE] = WRITE_DELETE_IF_EXISTS,
     };
     const struct step *step = stepping->step;
 
@@ -481,14 +483,21 @@ static void hand_out(const struct stepping *stepping, const struct effect_note *
     work->has_effect = true;
 }
 
-static enum status send_note(struct session *session, const struct stepping *stepping, struct error *err)
+/* An append needs a range of its file. If it cannot have one, the attempt fails. */
+static enum status reserve_range(struct session *session, struct stepping *stepping, struct error *err)
 {
-    struct pg_params params;
+    const struct transaction *transaction = &stepping->transaction;
+    const struct step *step = stepping->step;
+    struct str content = transaction_step_has_entity(step) ? stepping->note.content : step->content;
+    const struct appended_range range = { transaction->account, step->path, content.len };
+    struct error *refusal = ARENA_NEW(&session->arena, struct error);
 
-    pg_params_init(&params, &session->arena);
-    transaction_calls_add_key(&params, stepping->transaction.account, stepping->transaction.id);
-    pg_add_bytes(&params, effect_note_encode(&stepping->note, &session->arena));
-    return pg_send(&session->pg, &sql_effect_note, &params, err);
+    if (step->kind != STEP_APPEND_FILE)
+        return STATUS_OK;
+    TRY(effect_notes_reserve(session, &range, &stepping->note, refusal, err));
+    if (refusal->status != STATUS_OK)
+        note_failure(&stepping->attempt, refusal);
+    return STATUS_OK;
 }
 
 /*
@@ -514,7 +523,10 @@ static enum status note_effect(
             return commit_step(session, stepping, work, err);
         TRY(write_batch_send_removals(session, &stepping->set, err));
     }
-    TRY(send_note(session, stepping, err));
+    TRY(reserve_range(session, stepping, err));
+    if (stepping->attempt.status != STATUS_OK)
+        return commit_step(session, stepping, work, err);
+    TRY(effect_notes_send(session, &stepping->transaction, &stepping->note, err));
     FAILPOINT_TRY("effect.before_note", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));
@@ -607,6 +619,9 @@ static enum status settle_effect(struct session *session, void *context, struct 
         return STATUS_OK;
     }
     TRY(plan_end(session, &stepping, work, err));
+    if (stepping.step->kind == STEP_APPEND_FILE)
+        TRY(effect_notes_send_settled(session, stepping.transaction.account, stepping.step->path,
+            work->receipt->offset + work->receipt->size, err));
     return commit_step(session, &stepping, work, err);
 }
 

@@ -127,6 +127,12 @@ MUTANTS = [
               "    fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);\n    if")],
      "test_workers", "files", ["no_link_is_followed"]),
 
+    ("G52", [("store/transactions/sql/file_reserve.sql", "set size = appended_files.size + excluded.size", "set size = appended_files.size")],
+     "test_store", "effects", ["a_range_is_given_once"]),
+
+    ("G53", [("workers/effects/files.c", "if (bytes[i] != '\\0' && bytes[i] != content.data[i])", "if (got < 0)")],
+     "test_workers", "files", ["what_another_program_has_written_stays"]),
+
     ("G18", [("workers/scan_marks.c", "if (scan_marks->connection == connection)", "if (connection >= 0)")],
      "test_workers", "loop",
      ["after_a_reconnect_everything_open_is_published_from_the_start",

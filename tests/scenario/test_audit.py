@@ -31,6 +31,7 @@ insert into dead_letters (bucket, kind, table_id, partition_key, row_key, index_
     (1, 2, 0, 'local', 'u', 0, true, 1, '', ''), (1, 2, 0, 'local', 'v', 0, false, 1, '', '');
 insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted)
     values (1, 'local', 'w', 1, '', 0, '', 0);
+insert into appended_files values (1, 'local', 'log', 1, 2);
 update transactions set effect = '' where txn_id = 'w';
 insert into transaction_keys values (1, 'local', 1, 'x');
 insert into requests values (1, 'local', 'y', '', '', now() - interval '3 days');

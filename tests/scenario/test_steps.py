@@ -63,6 +63,32 @@ class Steps(ServerCase):
         self.client.insert_entity(table=self.table, entity=entity("sales", row, properties or {"Name": "Ada"}))
         return {"table": self.table, "key": key(("sales", row))}
 
+    # append_file
+
+    def test_appends_of_many_transactions_are_each_there_once(self):
+        names = [self.submit(*({"append_file": {"path": "logs/many", "data": f"{number}-{part}\n".encode()}} for part in range(3)))
+                 for number in range(30)]
+        ended = [self.ended(name) for name in names]
+        self.assertEqual({each.state for each in ended}, {DONE})
+        content = self.content("logs/many")
+        self.assertEqual(sorted(content.decode().split()), sorted(f"{number}-{part}" for number in range(30) for part in range(3)))
+        for each in ended:
+            for attempt in each.timeline:
+                receipt = attempt.receipt
+                written = content[receipt.offset:receipt.offset + receipt.size]
+                self.assertEqual(hashlib.sha256(written).digest(), receipt.sha256)
+
+    def test_a_file_that_another_program_has_cut_is_a_dead_letter(self):
+        append = {"append_file": {"path": "logs/cut", "data": b"line\n"}}
+        self.assertEqual(self.run_steps(append).state, DONE)
+        os.rename(self.path("logs/cut"), self.path("logs/away"))
+        name = self.submit(append)
+        wait_for("a dead letter", lambda: self.client.get_transaction(transaction_id=name).transaction.state == DEAD)
+        os.replace(self.path("logs/away"), self.path("logs/cut"))
+        self.client.redrive_dead_letters(filter={"cause": "FILE_CHANGED"})
+        self.assertEqual(self.ended(name).state, DONE)
+        self.assertEqual(self.content("logs/cut"), b"line\nline\n")
+
     # write_file
 
     def test_the_command_line_takes_such_steps(self):

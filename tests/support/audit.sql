@@ -184,6 +184,8 @@ union all
 select 'transactions: with the note of an effect that is not under way', count(*)
 from transactions where effect is not null and state not in (2, 6)
 union all
+select 'appended_files: with more settled than was given away', count(*) from appended_files where settled > size
+union all
 select 'transaction_keys: of no transaction', count(*)
 from transaction_keys k where not exists (select from transactions t where (t.account, t.txn_id) = (k.account, k.txn_id))
 union all

@@ -42,7 +42,9 @@ static enum status write_file(
         ctx->failure_cause = DELIVERY_OF_OUTSIDE;
         return reason_set(err, REASON_STEP_NOT_CONFIGURED, "this worker has no TAVOLA_FILE_ROOT");
     }
-    return files_write(&at, content, &ctx->failure_cause, err);
+    if (effect->step.kind == STEP_WRITE_FILE)
+        return files_write(&at, content, &ctx->failure_cause, err);
+    return files_append(&at, content, effect->note.offset, effect->note.min_size, &ctx->failure_cause, err);
 }
 
 /* ---- all ---- */
@@ -53,7 +55,9 @@ static enum status run_effect(struct worker_ctx *ctx, const struct effect *effec
     struct str content = effect_content(effect);
 
     TRY(write_file(ctx, effect, content, err));
-    *receipt = (struct receipt){ .size = (int64_t)content.len, .digest = effect_digest(content, arena) };
+    *receipt = (struct receipt){
+        .size = (int64_t)content.len, .digest = effect_digest(content, arena), .offset = effect->note.offset
+    };
     return STATUS_OK;
 }
 

@@ -239,3 +239,98 @@ enum status files_write(
     close_location(&location);
     return status;
 }
+
+/* ---- append ---- */
+
+/*
+ * Guard G53: what is in the range is a part of this content, from an earlier attempt, or zeros, where later ranges were
+ * written first. Other bytes are another program's. 0, EEXIST, or an errno.
+ */
+static int compare_range(int fd, struct str content, off_t offset)
+{
+    char bytes[COMPARED_BYTES];
+
+    while (content.len > 0) {
+        ssize_t got = pread(fd, bytes, content.len < sizeof(bytes) ? content.len : sizeof(bytes), offset);
+
+        if (got < 0 && errno != EINTR)
+            return errno;
+        if (got == 0)
+            return 0;
+        for (ssize_t i = 0; i < got; i++)
+            if (bytes[i] != '\0' && bytes[i] != content.data[i])
+                return EEXIST;
+        if (got > 0) {
+            content = str_from(content, (size_t)got);
+            offset += got;
+        }
+    }
+    return 0;
+}
+
+static int write_range(int fd, struct str content, off_t offset)
+{
+    while (content.len > 0) {
+        ssize_t written = pwrite(fd, content.data, content.len, offset);
+
+        if (written < 0 && errno != EINTR)
+            return errno;
+        if (written > 0) {
+            content = str_from(content, (size_t)written);
+            offset += written;
+        }
+    }
+    return fsync(fd) == 0 ? 0 : errno;
+}
+
+/* EEXIST: the file is not what steps have written. */
+static int append_to(int fd, struct str content, off_t offset, off_t min_size)
+{
+    struct stat stat;
+    int failure;
+
+    if (fstat(fd, &stat) != 0)
+        return errno;
+    if (!S_ISREG(stat.st_mode))
+        return ENOTDIR;
+    if (stat.st_size < min_size)
+        return EEXIST;
+    failure = compare_range(fd, content, offset);
+    FAILPOINT("file.before_append");
+    if (failure == 0)
+        failure = write_range(fd, content, offset);
+    FAILPOINT("file.after_append");
+    return failure;
+}
+
+static int append_at(const struct location *location, struct str content, off_t offset, off_t min_size)
+{
+    int fd = openat(location->folders[location->count - 1], location->name,
+        O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, FILE_MODE);
+    int failure;
+
+    if (fd < 0)
+        return errno == ENXIO ? ENOTDIR : errno;
+    failure = append_to(fd, content, offset, min_size);
+    close(fd);
+    return failure == 0 ? flush_folders(location) : failure;
+}
+
+enum status files_append(const struct files_address *at, struct str content, int64_t offset, int64_t min_size,
+    enum delivery_cause *cause, struct error *err)
+{
+    struct location location;
+    int failure = open_location(at, &location);
+
+    *cause = DELIVERY_OF_OUTSIDE;
+    if (failure == 0)
+        failure = append_at(&location, content, (off_t)offset, (off_t)min_size);
+    close_location(&location);
+    if (failure == EEXIST) {
+        *cause = DELIVERY_FINAL;
+        return reason_set(err, REASON_FILE_CHANGED,
+            "the file is not what was appended to it: it was cut, moved or removed, or another program has "
+            "written to it");
+    }
+    return failure == 0 ? STATUS_OK : file_failure("append to the file", failure, cause, err);
+}

@@ -33,4 +33,15 @@ struct files_address {
 MUST_USE enum status files_write(
     const struct files_address *at, struct str content, enum delivery_cause *cause, struct error *err);
 
+/*
+ * Write the content at this offset of a file, which is made if it is missing; durable when the function returns. The
+ * range belongs to this content alone, so writing it again, at any time, changes nothing (guard G16).
+ * min_size: the size that the file has at least, unless another program has changed it.
+ *
+ * STATUS_PRECONDITION  also FILE_CHANGED: the file is smaller, or another program has written into the range
+ *                      (guard G53)
+ */
+MUST_USE enum status files_append(const struct files_address *at, struct str content, int64_t offset,
+    int64_t min_size, enum delivery_cause *cause, struct error *err);
+
 #endif

@@ -75,6 +75,11 @@ export class Transaction {
     return this.#add({ writeFile: { path, ...this.#content(content) } }, { ifMatch, condition });
   }
 
+  /** Append to a file in the account's folder: data, or an entity as a line of JSON. */
+  appendFile(path, { ifMatch, condition, ...content } = {}) {
+    return this.#add({ appendFile: { path, ...this.#content(content) } }, { ifMatch, condition });
+  }
+
   #take({ transaction }) {
     this.message = transaction;
     this.id = transaction.transactionId; // a shared access signature gets one with a mark of its own

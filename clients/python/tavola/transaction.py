@@ -88,6 +88,12 @@ class Transaction:
         """Make a file in the account's folder of the service, of data or of an entity (table and key), which it may delete."""
         return self._add(if_match, condition, write_file={"path": path, **self._content(data, table, key, delete_entity)})
 
+    def append_file(self, path: str, data: Union[bytes, str, None] = None, *, table: Union[Table, str, None] = None,
+                    key: Optional[tuple[str, str]] = None, delete_entity: bool = False, if_match: str = "",
+                    condition: str = "") -> "Transaction":
+        """Append to a file in the account's folder: data, or an entity as a line of JSON."""
+        return self._add(if_match, condition, append_file={"path": path, **self._content(data, table, key, delete_entity)})
+
     def submit(self) -> "Transaction":
         """Submit; durable when this returns. A repeat under the same id is the same transaction."""
         return self._take(self.client.send("TransactionService/SubmitTransaction", transaction_id=self.id,

@@ -17,6 +17,7 @@ static struct effects effects;
 /* What was performed: the contents, one behind the other with a "|" behind each. */
 static char performed[512];
 static int times;
+static int64_t offsets[8];      /* by the number of the performance, from 1 */
 static int failures_left;       /* performing fails after its effect */
 static void (*meanwhile)(void); /* called while the effect is performed; NULL: nothing */
 
@@ -47,7 +48,8 @@ static enum status perform(void *context, const struct effect *effect, struct ar
     }
     if (failures_left-- > 0)
         return error_set(err, STATUS_INTERNAL, "the effect fails");
-    *receipt = (struct receipt){ (int64_t)content.len, effect_digest(content, arena) };
+    offsets[times % 8] = effect->note.offset;
+    *receipt = (struct receipt){ (int64_t)content.len, effect_digest(content, arena), effect->note.offset };
     return STATUS_OK;
 }
 
@@ -154,13 +156,18 @@ START_TEST(a_repeat_performs_what_was_noted) /* guard G15 */
 }
 END_TEST
 
-static void let_another_worker_do_it(void)
+static void let_another_worker_do(const char *id)
 {
     struct worker *other = world_worker(&world, "worker-2");
 
     transaction_work_use(other, &effects);
-    ck_assert(!transaction_step(other, "t1"));
+    (void)transaction_step(other, id);
     worker_close(other);
+}
+
+static void let_another_worker_do_it(void)
+{
+    let_another_worker_do("t1");
 }
 
 START_TEST(a_late_worker_settles_nothing) /* guard G17 */
@@ -273,6 +280,67 @@ START_TEST(a_worker_without_effects_does_not_begin)
 }
 END_TEST
 
+static struct step an_append(const char *content)
+{
+    return (struct step){ .kind = STEP_APPEND_FILE, .path = STR_LITERAL("log"), .content = str_of(content) };
+}
+
+static void append_something_else(void)
+{
+    struct step steps[] = { an_append("other") };
+
+    call_succeeded(transaction_submitted(&world.writer, &world.arena, NULL, "t2", steps, 1));
+    let_another_worker_do("t2");
+}
+
+START_TEST(a_range_is_given_once) /* guard G52 */
+{
+    struct step steps[] = { an_append("one"), an_append("two") };
+
+    submit(steps, 2);
+    meanwhile = append_something_else; /* has offset 3, and is performed second */
+    ck_assert(!transaction_step(world.worker, "t1"));
+    ck_assert(transaction_step(world.worker, "t1"));
+
+    ck_assert_str_eq(performed, "one|other|two|");
+    ck_assert_int_eq(test_number(world.sql, "select size from appended_files"), 11);
+    ck_assert_int_eq(test_number(world.sql, "select settled from appended_files"), 11);
+    ck_assert_int_eq(transaction_seen(&world, "t1").timeline[0].receipt.offset, 0);
+    ck_assert_int_eq(transaction_seen(&world, "t2").timeline[0].receipt.offset, 3);
+    ck_assert_int_eq(transaction_seen(&world, "t1").timeline[1].receipt.offset, 8);
+}
+END_TEST
+
+START_TEST(a_repeated_append_has_the_same_range) /* guard G52 */
+{
+    struct step steps[] = { an_append("one") };
+
+    submit(steps, 1);
+    failures_left = 1;
+    fail_a_step();
+    ck_assert(transaction_step(world.worker, "t1"));
+    ck_assert_int_eq(times, 2);
+    ck_assert_int_eq(transaction_seen(&world, "t1").timeline[0].receipt.offset, 0);
+    ck_assert_int_eq(test_number(world.sql, "select size from appended_files"), 3);
+}
+END_TEST
+
+START_TEST(a_file_that_would_be_too_large_ends_the_transaction)
+{
+    struct step steps[] = { an_append("one") };
+    struct transaction seen;
+
+    submit(steps, 1);
+    test_sql(world.sql,
+        "insert into appended_files select 0, 'acme', 'f' || n, 1 from generate_series(1, 10000) n");
+    ck_assert(transaction_step(world.worker, "t1"));
+    seen = transaction_seen(&world, "t1");
+    ck_assert_int_eq(seen.state, TRANSACTION_FAILED);
+    transaction_attempted(&seen, 0, STATUS_LIMIT, "FILE_TOO_LARGE");
+    ck_assert_int_eq(times, 0);
+}
+END_TEST
+
 Suite *test_effects_suite(void)
 {
     Suite *suite = suite_create("effects");
@@ -289,6 +357,9 @@ Suite *test_effects_suite(void)
     tcase_add_test(tc, a_precondition_is_of_the_entity);
     tcase_add_test(tc, what_has_begun_cannot_be_cancelled);
     tcase_add_test(tc, a_worker_without_effects_does_not_begin);
+    tcase_add_test(tc, a_range_is_given_once);
+    tcase_add_test(tc, a_repeated_append_has_the_same_range);
+    tcase_add_test(tc, a_file_that_would_be_too_large_ends_the_transaction);
     suite_add_tcase(suite, tc);
     return suite;
 }

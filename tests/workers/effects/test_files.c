@@ -180,6 +180,70 @@ START_TEST(an_account_without_a_name_for_a_folder_is_refused)
 }
 END_TEST
 
+/* ---- append_file ---- */
+
+static enum status append(const char *content, int64_t offset, int64_t least)
+{
+    const struct files_address at = { root, STR_LITERAL("acme#1"), STR_LITERAL("log") };
+
+    failure = (struct error){ 0 };
+    return files_append(&at, str_of(content), offset, least, &cause, &failure);
+}
+
+START_TEST(appends_in_any_order_and_twice_are_each_there_once) /* guard G16 */
+{
+    ck_assert_int_eq(append("two\n", 4, 0), STATUS_OK);
+    ck_assert_int_eq(append("one\n", 0, 0), STATUS_OK);
+    ck_assert_int_eq(append("two\n", 4, 0), STATUS_OK);
+    ck_assert_int_eq(append("three\n", 8, 8), STATUS_OK);
+    ck_assert_int_eq(append("one\n", 0, 0), STATUS_OK);
+    ck_assert_str_eq(content_of("acme#1/log"), "one\ntwo\nthree\n");
+}
+END_TEST
+
+START_TEST(an_append_that_was_cut_off_is_completed)
+{
+    ck_assert_int_eq(append("one\n", 0, 0), STATUS_OK);
+    ck_assert_int_eq(append("tw", 4, 0), STATUS_OK); /* as far as a full disk allowed */
+    ck_assert_int_eq(append("two\n", 4, 4), STATUS_OK);
+    ck_assert_str_eq(content_of("acme#1/log"), "one\ntwo\n");
+}
+END_TEST
+
+START_TEST(what_another_program_has_written_stays) /* guard G53 */
+{
+    FILE *other;
+
+    ck_assert_int_eq(append("one\n", 0, 0), STATUS_OK);
+    other = fopen(path_of("acme#1/log"), "a");
+    fputs("foreign", other);
+    fclose(other);
+    require_failure(append("two\n", 4, 4), STATUS_PRECONDITION, "FILE_CHANGED", DELIVERY_FINAL);
+    ck_assert_str_eq(content_of("acme#1/log"), "one\nforeign");
+}
+END_TEST
+
+START_TEST(a_file_that_was_moved_is_not_begun_again)
+{
+    ck_assert_int_eq(append("one\n", 0, 0), STATUS_OK);
+    ck_assert_int_eq(truncate(path_of("acme#1/log"), 0), 0);
+    require_failure(append("two\n", 4, 4), STATUS_PRECONDITION, "FILE_CHANGED", DELIVERY_FINAL);
+    ck_assert_str_eq(content_of("acme#1/log"), "");
+}
+END_TEST
+
+START_TEST(an_append_follows_no_link) /* guard G51 */
+{
+    ck_assert_int_eq(make("other", "x"), STATUS_OK);
+    ck_assert_int_eq(symlink("other", path_of("acme#1/log")), 0);
+    require_failure(append("one\n", 0, 0), STATUS_PRECONDITION, "FILE_PATH_BLOCKED", DELIVERY_FINAL);
+    ck_assert_str_eq(content_of("acme#1/other"), "x");
+    ck_assert_int_eq(unlink(path_of("acme#1/log")), 0);
+    ck_assert_int_eq(mkdir(path_of("acme#1/log"), 0700), 0);
+    require_failure(append("one\n", 0, 0), STATUS_PRECONDITION, "FILE_PATH_BLOCKED", DELIVERY_FINAL);
+}
+END_TEST
+
 Suite *test_files_suite(void)
 {
     Suite *suite = suite_create("files");
@@ -193,6 +257,11 @@ Suite *test_files_suite(void)
     tcase_add_test(tc, what_is_in_the_way_is_named);
     tcase_add_test(tc, storage_that_fails_is_tried_again);
     tcase_add_test(tc, an_account_without_a_name_for_a_folder_is_refused);
+    tcase_add_test(tc, appends_in_any_order_and_twice_are_each_there_once);
+    tcase_add_test(tc, an_append_that_was_cut_off_is_completed);
+    tcase_add_test(tc, what_another_program_has_written_stays);
+    tcase_add_test(tc, a_file_that_was_moved_is_not_begun_again);
+    tcase_add_test(tc, an_append_follows_no_link);
     suite_add_tcase(suite, tc);
     return suite;
 }

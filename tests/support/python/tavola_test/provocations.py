@@ -72,8 +72,10 @@ class Archives(Provocation):
     def provoke(self, caller):
         row = self.new_name("archive")
         caller.insert_or_replace_entity(table=self.table, entity=entity("p", row, N=self.number))
-        step = {"path": f"{self.table}/{row}", "entity": {"table": self.table, "key": key(("p", row))}, "delete_entity": True}
-        caller.submit_transaction(transaction_id=row, steps=[{"write_file": step}])
+        entity_of = {"entity": {"table": self.table, "key": key(("p", row))}}
+        log = {"append_file": {"path": f"{self.table}/log", **entity_of}}
+        file = {"write_file": {"path": f"{self.table}/{row}", "delete_entity": True, **entity_of}}
+        caller.submit_transaction(transaction_id=row, steps=[log, file])
 
     def settle(self, caller):
         for row in self.made:
@@ -82,6 +84,8 @@ class Archives(Provocation):
                 promise(reply.transaction.state == DONE, "an archive did not end", reply)
                 promise(not self.is_there(caller, row), "an archived entity was not deleted", row)
                 promise(len(self.lines(row)) == 1, "a file is not one whole line", row)
+                appended = [line["RowKey"] for line in self.lines("log")]
+                promise(appended.count(row) == 1, "an append is not there once", row)
 
     def is_there(self, caller, row):
         return unless({"RESOURCE_NOT_FOUND"}, caller.get_entity, table=self.table, key=key(("p", row))) is not None

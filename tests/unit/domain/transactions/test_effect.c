@@ -120,7 +120,7 @@ START_TEST(stored_bytes_of_effects_stay_as_they_are)
 {
     struct effect_note note = { .step = 3, .content = STR_LITERAL("{}"), .entity = { 5, 6, 0 } }, back;
     struct step step = a_file("p"), *steps;
-    struct attempt attempt = { .receipt = { 7, STR_LITERAL("d") } }, *timeline;
+    struct attempt attempt = { .receipt = { 7, STR_LITERAL("d"), 9 } }, *timeline;
     size_t count;
 
     step.deletes_entity = true;
@@ -138,6 +138,7 @@ START_TEST(stored_bytes_of_effects_stay_as_they_are)
     ck_assert(transaction_decode_timeline(
         transaction_encode_timeline(&attempt, 1, &arena), &arena, &timeline, &count));
     ck_assert_int_eq(timeline[0].receipt.size, 7);
+    ck_assert_int_eq(timeline[0].receipt.offset, 9);
     ck_assert(str_equal(timeline[0].receipt.digest, attempt.receipt.digest));
 }
 END_TEST
