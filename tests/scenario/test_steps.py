@@ -5,13 +5,16 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 import uuid
 
 from tavola_test.case import ServerCase
 from tavola_test.client import entity, key
-from tavola_test.processes import run_program
+from tavola_test.processes import program_environment, run_program
+from tavola_test.settings import SOURCE
 from tavola_test.waiting import wait_for
 
 DONE, FAILED, DEAD = 3, 4, 6
@@ -88,6 +91,17 @@ class Steps(ServerCase):
         self.client.redrive_dead_letters(filter={"cause": "FILE_CHANGED"})
         self.assertEqual(self.ended(name).state, DONE)
         self.assertEqual(self.content("logs/cut"), b"line\nline\n")
+
+    def test_the_example_shows_a_double_by_hand_and_none_by_a_step(self):
+        script = os.path.join(SOURCE, "examples/patterns/archive_to_file.py")
+        ran = subprocess.run([sys.executable, "-B", script, self.stack.target], env=program_environment({}), capture_output=True,
+                             text=True, check=False, timeout=60)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(ran.stdout.splitlines(), [
+            "two parts by hand", "   Ada: not in the table", "   lines in the file: 2",
+            "append_file", "   Grace: not in the table", "   receipts: 1, the first at byte 0",
+        ])
+        self.assertEqual(len(self.content("archive/employees.jsonl").splitlines()), 1)
 
     # write_file
 
