@@ -83,7 +83,6 @@ static bool send_end(struct rpc_stream *stream)
     struct buf message;
     bool sent;
 
-    request.part_case = TAVOLA__V1__PUT_BLOB_REQUEST__PART_END;
     request.end = true;
     buf_init(&message, NULL);
     codec_pack(&message, 0, &request.base);

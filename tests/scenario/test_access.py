@@ -61,7 +61,7 @@ REQUESTS = {
     "TransactionService/WaitTransaction": (False, {"transaction_id": "ours"}),
     "TransactionService/WatchTransaction": (False, {"transaction_id": "ours"}),
     "TransactionService/CancelTransaction": (False, {"transaction_id": "ours"}),
-    "BlobService/PutBlob": (False, {"header": {"name": "photos/1"}}),
+    "BlobService/PutBlob": (False, {"header": {"name": "photos/1"}, "end": True}),
     "BlobService/GetBlob": (False, {"name": "photos/1"}),
     "BlobService/StatBlob": (False, {"name": "photos/1"}),
     "BlobService/DeleteBlob": (False, {"name": "photos/1"}),

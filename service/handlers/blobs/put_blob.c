@@ -2,7 +2,7 @@
 /*
  * put_blob.c - BlobService.PutBlob: a content that arrives in messages of any size.
  *
- *   BEGIN ---> CHECK ---> WRITE ---> (message `end`) ---> commit
+ *   BEGIN ---> CHECK ---> WRITE ---> (the message with `end`) ---> commit
  *
  *   BEGIN   the content does not exist yet. An upload with an id is begun at once; any other content with its first
  *           chunk, so a small blob is put with the commit alone
@@ -31,6 +31,7 @@ struct put {
     enum put_phase phase;
     bool has_ended;         /* the client has sent everything, and said so */
     bool is_cut;            /* the stream has ended before that */
+    bool is_admitted;       /* the caller may put blobs: checked before any content is read */
     int64_t stored;         /* bytes in the store */
     int64_t checked;        /* CHECK: bytes that have been read once more */
     struct blob_hash *hash; /* of the stored bytes */
@@ -71,6 +72,7 @@ static enum status read_header(
     put->header = header;
     put->content = new_content_id();
     put->writer = (int64_t)random_bits();
+    put->has_ended = request->end;
     put->hash = blob_hash_new();
     buf_init(&put->pending, NULL);
     ctx->state = put;
@@ -86,11 +88,9 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
         return read_header(ctx, request, err);
     if (request->part_case == TAVOLA__V1__PUT_BLOB_REQUEST__PART_HEADER)
         return reason_set(err, REASON_INVALID_INPUT, "a put has one header, in its first message");
-    if (request->part_case == TAVOLA__V1__PUT_BLOB_REQUEST__PART_END) {
-        put->has_ended = true;
-        return STATUS_OK;
-    }
-    put->rest = codec_str(request->content);
+    put->has_ended = request->end;
+    put->rest = request->part_case == TAVOLA__V1__PUT_BLOB_REQUEST__PART_CONTENT ? codec_str(request->content)
+                                                                                 : STR_EMPTY;
     if (put->rest.len > LIMIT_BLOB_MESSAGE_BYTES)
         return reason_set(err, REASON_INVALID_INPUT,
             "content has %zu bytes: a message of a put has at most %d", put->rest.len,
@@ -173,7 +173,7 @@ static enum status fill_write(
         return fill_commit(put, out, err);
     if (put->is_cut)
         return reason_set(err, REASON_INVALID_INPUT,
-            "the stream ended without a message with `end`, so the content may be cut; nothing was put");
+            "the stream ended before a message with `end`, so the content may be cut; nothing was put");
     *step = STREAM_READ;
     return STATUS_OK;
 }
@@ -191,6 +191,11 @@ static enum status fill_operation(
         .writer = put->writer,
         .upload_id = put->header.upload_id,
         .offset = put->phase == PUT_BEGIN ? put->header.offset : put->stored };
+    if (!put->is_admitted) {
+        out->kind = OPERATION_BLOB_BEGIN;
+        TRY(stream_admit(ctx, out, "put the blob at another server", err));
+        put->is_admitted = true;
+    }
     if (put->phase == PUT_BEGIN && put->header.upload_id.len > 0) {
         out->kind = OPERATION_BLOB_BEGIN;
     } else if (put->phase == PUT_CHECK) {

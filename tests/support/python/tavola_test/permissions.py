@@ -124,7 +124,7 @@ RULES = {
     "IndexService/RepairIndex": rule(TOKEN, name="ByN"),
     "IndexService/GetIndexReport": rule(TOKEN, **OPERATION),
     "IndexService/AdviseIndexes": rule(TOKEN, **PEOPLE),
-    "BlobService/PutBlob": rule(TOKEN, other=("INVALID_ARGUMENT",), header={"name": "photos/1"}),
+    "BlobService/PutBlob": rule(TOKEN, other=IS_OWN, header={"name": "photos/1"}, end=True),
     "BlobService/GetBlob": rule(TOKEN, name="photos/1"),
     "BlobService/StatBlob": rule(TOKEN, name="photos/1"),
     "BlobService/ListBlobs": rule(TOKEN, other=IS_OWN),
