@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "base/random.h"
 #include "domain/ticks.h"
 #include "store/catalogue/table_calls.h"
@@ -155,6 +156,7 @@ static enum status carry_out_rule(struct session *session, void *context, struct
         if (i >= round->drop_count && str_equal(round->full_account, round->rule->account))
             break;
         carry_out(session, round, round->names[i], i < round->drop_count);
+        FAILPOINT_TRY("periods.between_tables", err);
     }
     return STATUS_OK;
 }

@@ -35,6 +35,7 @@ SLICE = [
     ("catalogue.before_commit", "stop", 1),
     ("purge.before_end", "error", 1),
     ("sweep.after_floor", "kill", 1),
+    ("periods.between_tables", "kill", 2),
 ]
 
 

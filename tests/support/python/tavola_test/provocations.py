@@ -355,6 +355,35 @@ class Purges(Tables):
     role = WORKER
 
 
+class Periods(Provocation):
+    """A table that keeps tables of years; the test makes some of them that are past."""
+
+    def provoke(self, caller):
+        name = self.new_name("kept") + "y"
+        self.made[-1] = name
+        caller.create_table(name=name)
+        for year in (1999, 2000):
+            caller.create_table(name=f"{name}{year}")
+        caller.update_table(table={"name": name, "periods": {"unit": 4, "ahead": 2, "kept": 1}})
+
+    def settle(self, caller):
+        """The tables of each rule are made and dropped."""
+        for name in self.made:
+            if not unless({"TABLE_NOT_FOUND"}, caller.get_table, name=name):
+                continue
+            caller.update_table(table={"name": name, "periods": {"unit": 4, "ahead": 2, "kept": 1}})
+            wait_for(f"the periods of {name}", lambda name=name: self.periods(caller, name) == 3)
+            caller.delete_table(name=name)
+        self.made = []
+
+    @staticmethod
+    def periods(caller, name):
+        """How many tables there are of this year and later; 0 while one of the past is there."""
+        names = [table.name for page in caller.pages(caller.list_tables, page_size=1000) for table in page.tables]
+        years = [int(found[len(name):]) for found in names if found.startswith(name) and found != name]
+        return 0 if min(years, default=0) < 2001 else len(years)
+
+
 class States(Provocation):
     """Indexes of tables that stay are dropped; the state rows of their entries are deleted with them."""
 
@@ -598,6 +627,7 @@ BY_PREFIX = {
     "dead_letter.": Failing,
     "publisher.": ServersWork,
     "purge.before_states": States,
+    "periods.": Periods,
     "purge.": Purges,
     "range_delete.before_begin": RangeRequests,
     "range_delete.after_begin": RangeRequests,
