@@ -28,9 +28,9 @@ static bool has_expired(const struct slowest_calls_group *group, int64_t now_us)
 /* Names are compared as far as they are kept. */
 static bool is_name(const char *kept, struct str name)
 {
-    size_t length = name.len < SLOWEST_CALLS_NAME_BYTES - 1 ? name.len : SLOWEST_CALLS_NAME_BYTES - 1;
-
-    return strlen(kept) == length && memcmp(kept, name.data, length) == 0;
+    if (name.len > SLOWEST_CALLS_NAME_BYTES - 1)
+        name.len = SLOWEST_CALLS_NAME_BYTES - 1;
+    return str_equal(str_of(kept), name);
 }
 
 static void keep_name(char out[SLOWEST_CALLS_NAME_BYTES], struct str name)
