@@ -324,6 +324,7 @@ class TestLongCalls(HttpCase):
     def test_changes_come_as_they_are_made(self):
         with Raw(self.address) as raw:
             self.begin_watch(raw)
+            raw.read_until(b'"resumeToken"') # the watch sends what is committed after its first message
             self.caller.call(UPSERT, {"table": "watched", "entity": {**KEY, "properties": {"a": {"booleanValue": True}}}})
             self.assertIn(b'"rowKey":"r"', raw.read_until(b'"rowKey":"r"'))
         wait_for("the end of the watch", lambda: self.metric("tavola_open_watches") == 0)
