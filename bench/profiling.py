@@ -9,13 +9,16 @@ import os
 import subprocess
 
 from callgrind import Dump
+from rest import Rest
 from rows import Row
+from tavola_test.ports import free_port
 
 NAME = "profiled"
 SHOWN = 10  # functions
+IN_FLIGHT = 64
 OWNERS = (("libgrpc", "gRPC"), ("libgpr", "gRPC"), ("libabsl", "gRPC"), ("libupb", "gRPC"), ("libaddress", "gRPC"),
           ("tavolad", "ours"), ("libprotobuf-c", "protobuf-c"), ("libpq", "libpq"), ("libc.so", "libc"), ("libm.", "libc"),
-          ("ld-linux", "libc"), ("vdso", "libc"), ("libcrypto", "OpenSSL"), ("libssl", "OpenSSL"))
+          ("libmicrohttpd", "libmicrohttpd"), ("libjansson", "Jansson"), ("ld-linux", "libc"), ("vdso", "libc"), ("libcrypto", "OpenSSL"), ("libssl", "OpenSSL"))
 # Reading a stored property, in whatever way, happens in these files.
 PROPERTY_FILES = ("property.c", "property_parse.c", "property_value.c", "property_size.c")
 
@@ -34,6 +37,10 @@ ROWS = [
         0.05, 0.02, unit="instructions"),
     Row("instructions of the bounds per upsert / all in the process", ("profile of upsert", "bounds"),
         ("profile of upsert", "all"), "<=", 0.05, 0.02, unit="instructions"),
+    Row("instructions of a Get over REST / of one over gRPC", ("profile of REST Get", "all"), ("profile of Get", "all"), "<=",
+        unit="instructions"),
+    Row("instructions of a Get as JSON / of one over gRPC", ("profile of JSON Get", "all"), ("profile of Get", "all"), "<=",
+        unit="instructions"),
 ]
 
 
@@ -49,25 +56,31 @@ class Profiling:
         self.shares = {}  # call: {part: instructions}, for print_shares
         self.unpacked = {}  # call: times a function that reads properties was entered
         self.bounds = {}  # call: [(instructions, file)], the costliest first
+        self.door = None  # the same server over HTTP
         self.functions = {}  # call: [(instructions, function)] of Tavola's functions, the costliest first
 
     def prepare(self):
         folder = self.stack.folder
         prefix = ("valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/callgrind.out")
-        self.stack.start_server(NAME, prefix)
+        port = free_port()
+        self.stack.start_server(NAME, prefix, TAVOLA_HTTP_LISTEN=f"127.0.0.1:{port}")
+        self.door = Rest(self.product, NAME, port)
 
     def control(self, *words):
         pid = str(self.stack.children[NAME].pid)
         subprocess.run(["callgrind_control", *words, pid], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
-    def call(self, title, method, path):
-        """Instructions per call, counted while 64 are in flight."""
+    def load(self, method, path):
+        return self.product.loads.run(method, path, IN_FLIGHT, "once", server=NAME, seconds=120)
+
+    def call(self, title, load):
+        """Instructions per call, counted while IN_FLIGHT are in flight. load() makes calls, and returns what it saw."""
         if NAME not in self.stack.children:
             self.prepare()
-        self.product.loads.run(method, path, 64, "once", server=NAME, seconds=120)
+        load()
         self.control("-i", "on")
         self.control("-z")
-        seen = self.product.loads.run(method, path, 64, "once", server=NAME, seconds=120)
+        seen = load()
         self.control("-d")
         self.control("-i", "off")
         dumps = sorted(glob.glob(f"{self.stack.folder}/callgrind.out.*"), key=os.path.getmtime)
@@ -89,9 +102,13 @@ class Profiling:
 
     def measurements(self):
         product = self.product
-        calls = (("Get", "GetEntity", product.get_some), ("upsert", "InsertOrReplaceEntity", product.upsert_some))
-        return {f"profile of {title}": lambda title=title, method=method, path=path: self.call(title, method, path)
-                for title, method, path in calls}
+        loads = {
+            "Get": lambda: self.load("GetEntity", product.get_some),
+            "upsert": lambda: self.load("InsertOrReplaceEntity", product.upsert_some),
+            "REST Get": lambda: self.door.get(IN_FLIGHT),
+            "JSON Get": lambda: self.door.json_get(IN_FLIGHT),
+        }
+        return {f"profile of {title}": lambda title=title, load=load: self.call(title, load) for title, load in loads.items()}
 
     def print_shares(self):
         for title, shares in self.shares.items():

@@ -418,29 +418,45 @@ static enum MHD_Result go_on(struct exchange *exchange)
     return exchange_answer(exchange);
 }
 
-/* Send a reply of the server's own. The request is never shown to an owner. */
-static enum MHD_Result refuse_ambiguous(struct connection *connection)
+/*
+ * Whether request line and headers exceed their limit. The library reads more than that, until its memory is full. A
+ * reply of the owner would then not fit into the memory that is left, and the client would get none.
+ */
+static bool has_long_headers(const struct connection *connection)
 {
-    static const char text[] = "the request has two lengths, or none that is valid\n";
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection->library, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+    return info && info->header_size > connection->server->options.limits.header_bytes;
+}
+
+/* Send a reply of the server's own. The request is never shown to an owner. */
+static enum MHD_Result refuse_request(struct connection *connection, unsigned status, const char *text)
+{
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(sizeof(text) - 1, (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+        MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
     enum MHD_Result result;
 
     connection_count_closed(connection, HTTP_REASON_MALFORMED);
     (void)MHD_add_response_header(response, "Connection", "close");
-    result = MHD_queue_response(connection->library, MHD_HTTP_BAD_REQUEST, response);
+    result = MHD_queue_response(connection->library, status, response);
     MHD_destroy_response(response);
     return result;
 }
 
 static enum MHD_Result begin_exchange(struct connection *connection, const char *method)
 {
-    struct exchange *exchange = exchange_new(connection, method);
+    struct exchange *exchange;
 
+    if (has_long_headers(connection))
+        return refuse_request(connection, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
+            "the request line and the headers are too long\n");
+    exchange = exchange_new(connection, method);
     if (is_ambiguous(&exchange->base.request)) {
         arena_cleanup(&exchange->base.arena);
         free(exchange);
-        return refuse_ambiguous(connection);
+        return refuse_request(
+            connection, MHD_HTTP_BAD_REQUEST, "the request has two lengths, or none that is valid\n");
     }
     connection->exchange = exchange;
     connection->server->exchanges++;

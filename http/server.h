@@ -117,7 +117,7 @@ enum http_reason {
     HTTP_REASON_FULL,        /* there was no room for it, or a new connection has taken its place */
     HTTP_REASON_PER_ADDRESS, /* too many from one address */
     HTTP_REASON_SLOW,        /* headers, body or reply took too long */
-    HTTP_REASON_MALFORMED,   /* the request has two lengths, or a length beside chunks */
+    HTTP_REASON_MALFORMED,   /* two lengths, a length beside chunks, or headers beyond the limit */
     HTTP_REASON_IDLE,        /* no further request came in time */
     HTTP_REASONS
 };

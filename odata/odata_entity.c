@@ -5,37 +5,59 @@
  */
 #include "odata/odata_entity.h"
 
+#include <stdio.h>
+#include <time.h>
+
 #include "api/json/entity_json.h"
 #include "api/json/json_forms.h"
 #include "domain/limits.h"
+#include "domain/properties/datetime.h"
 #include "domain/reason.h"
 #include "odata/odata_link.h"
 
 /* ---- requests ---- */
 
-/* Refuse a key with a forbidden character, with the text of the live service. */
-static enum status refuse_key(struct str body, struct arena *arena, struct error *err)
+/* A DateTime as errors of the live service show it: 12/31/1600 23:59:59. Any other text is returned unchanged. */
+static struct str shown_value(struct str text, struct arena *arena)
 {
-    static const char *const names[] = { "PartitionKey", "RowKey" };
+    struct tm parts;
+    int64_t seconds;
+    int32_t nanos;
+    time_t moment;
+
+    if (!datetime_parse(text, &seconds, &nanos))
+        return text;
+    moment = (time_t)seconds;
+    if (!gmtime_r(&moment, &parts))
+        return text;
+    return arena_format(arena, "%02d/%02d/%04d %02d:%02d:%02d", parts.tm_mon + 1, parts.tm_mday,
+        parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+/* Refuse a key with a forbidden character, or a DateTime out of range, with the text of the live service. */
+static enum status refuse_range(struct str body, struct arena *arena, struct error *err)
+{
+    char name[ERROR_META_VALUE_BYTES] = "";
     struct error ignored;
     struct str value;
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (err->meta_count > 0 && strcmp(err->meta[0].value, names[i]) == 0 &&
-            entity_json_read_member(body, names[i], arena, &value, &ignored) == STATUS_OK)
-            return reason_set(err, REASON_OUT_OF_RANGE_INPUT,
-                "The '%s' parameter of value '%.*s' is out of range.", names[i], STR_ARG(value));
-    return err->status;
+    if (err->meta_count > 0)
+        snprintf(name, sizeof(name), "%s", err->meta[0].value);
+    if (entity_json_read_member(body, name, arena, &value, &ignored) != STATUS_OK)
+        return err->status;
+    value = shown_value(value, arena);
+    return reason_set(err, REASON_OUT_OF_RANGE_INPUT, "The '%s' parameter of value '%.*s' is out of range.",
+        name, STR_ARG(value));
 }
 
 enum status odata_entity_read(
     struct str body, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
 {
-    if (!key && entity_json_read(body, arena, out, err) != STATUS_OK)
-        return err->status == STATUS_OUT_OF_RANGE ? refuse_key(body, arena, err) : err->status;
-    if (!key)
-        return STATUS_OK;
-    return entity_json_read_at(body.len > 0 ? body : STR_LITERAL("{}"), key, arena, out, err);
+    enum status status =
+        key ? entity_json_read_at(body.len > 0 ? body : STR_LITERAL("{}"), key, arena, out, err)
+            : entity_json_read(body, arena, out, err);
+
+    return status == STATUS_OUT_OF_RANGE ? refuse_range(body, arena, err) : status;
 }
 
 enum status odata_entity_read_table(struct str body, struct arena *arena, struct str *out, struct error *err)

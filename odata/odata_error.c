@@ -144,6 +144,8 @@ static const struct refusal {
     [ODATA_REFUSAL_INVALID_HEADER_VALUE] = { STATUS_INVALID, "INVALID_HEADER_VALUE",
         { "InvalidHeaderValue", 400,
             "The value for one of the HTTP headers is not in the correct format." } },
+    [ODATA_REFUSAL_MISSING_CORS_HEADER] = { STATUS_INVALID, "MISSING_CORS_HEADER",
+        { "InvalidHeaderValue", 400, "A required CORS header is not present." } },
     [ODATA_REFUSAL_INVALID_QUERY_PARAMETER_VALUE] = { STATUS_INVALID, "INVALID_QUERY_PARAMETER_VALUE",
         { "InvalidQueryParameterValue", 400,
             "Value for one of the query parameters specified in the request URI is invalid." } },

@@ -27,6 +27,7 @@
 #include "service/probes/health_door.h"
 #include "service/probes/listener_probe.h"
 #include "service/probes/metrics.h"
+#include "service/probes/schema_door.h"
 #include "service/probes/server_history.h"
 #include "service/publisher.h"
 #include "service/sampling/sampling.h"
@@ -48,8 +49,8 @@ enum {
 };
 
 /* The doors over HTTP, in the order in which they are asked to recognise a request. NULL ends the list. */
-static const struct http_door *const http_doors[] = { &health_door, &page_door, &connect_door, &odata_door,
-    NULL };
+static const struct http_door *const http_doors[] = { &health_door, &schema_door, &page_door, &connect_door,
+    &odata_door, NULL };
 
 struct server {
     struct service service;

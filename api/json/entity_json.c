@@ -63,8 +63,8 @@ static bool put_boolean(const struct json_scalar *json, struct buf *out)
 {
     bool is_true = is_text(json) ? str_equal(json->text, STR_LITERAL("true")) : json->integer != 0;
 
-    if (json->kind != JSON_KIND_BOOLEAN && !is_true &&
-        !(is_text(json) && str_equal(json->text, STR_LITERAL("false"))))
+    if (is_text(json) ? !is_true && !str_equal(json->text, STR_LITERAL("false"))
+                      : json->kind != JSON_KIND_BOOLEAN)
         return false;
     wire_write_scalar(out, PROPERTY_BOOLEAN, is_true);
     return true;

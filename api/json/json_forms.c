@@ -4,6 +4,7 @@
  */
 #include "api/json/json_forms.h"
 
+#include <float.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -171,7 +172,8 @@ void json_forms_write_double(struct buf *out, double number)
 
     if (write_not_finite(out, number))
         return;
-    for (int digits = 15; digits <= MAX_DOUBLE_DIGITS; digits++) {
+    /* A number of 15 digits is read and written unchanged, unless it is subnormal: those have fewer. */
+    for (int digits = fabs(number) < DBL_MIN ? 1 : DBL_DIG; digits <= MAX_DOUBLE_DIGITS; digits++) {
         (void)snprintf(text, sizeof(text), "%.*g", digits, number);
         if (strtod(text, NULL) == number)
             break;

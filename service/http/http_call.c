@@ -275,8 +275,8 @@ static void on_refused(struct http_exchange *exchange, enum http_refusal refusal
 
     call->refusal = &refusals[refusal];
     if (refusal == HTTP_BODY_TOO_LARGE)
-        (void)reason_set(
-            &err, REASON_REQUEST_BODY_TOO_LARGE, "the inflated request is larger than the server accepts");
+        (void)reason_set(&err, REASON_REQUEST_BODY_TOO_LARGE,
+            "the body, or what it inflates to, is larger than the server accepts");
     else
         (void)reason_set(&err, REASON_INVALID_INPUT,
             refusal == HTTP_BODY_DAMAGED ? "the request cannot be inflated"

@@ -80,8 +80,8 @@ static enum status check_preflight(struct http_call *http, struct request_rule *
     struct str headers = http_request_header(request, "Access-Control-Request-Headers");
 
     if (method.len == 0 || http_request_header(request, "Origin").len == 0)
-        return odata_error_refuse(
-            err, ODATA_REFUSAL_INVALID_HEADER_VALUE, "A required CORS header is not present.");
+        return odata_error_refuse(err, ODATA_REFUSAL_MISSING_CORS_HEADER,
+            "a preflight needs the headers Origin and Access-Control-Request-Method");
     *out = rule_of(http, method);
     if (out->is_found && cors_rule_allows(&out->rule, headers))
         return STATUS_OK;

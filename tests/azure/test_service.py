@@ -146,6 +146,7 @@ class Service(SecurityCase):
         ):
             with self.subTest(name):
                 self.assertEqual(result(self.preflight(**given)), want)
+        self.assertIn("<Message>A required CORS header is not present.\n", self.preflight(origin=None).text)
 
     def call(self, path="/People()", origin="https://a.example", **more):
         reply = self.door.send("GET", path, Origin=origin, **more)

@@ -330,6 +330,28 @@ START_TEST(a_request_with_two_lengths_is_refused)
 }
 END_TEST
 
+/* The library reads on until its memory is full; without a limit of its own the server could then send no reply. */
+START_TEST(headers_beyond_the_limit_are_refused_with_a_reply)
+{
+    static const int sizes[] = { 15 * 1024, 17 * 1024, 20 * 1024, 22 * 1024, 24 * 1024, 40 * 1024 };
+
+    start((struct http_limits){ 0 });
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        char *text = xcalloc(1, (size_t)sizes[i] + 200);
+        int before = sprintf(text, "GET /refused HTTP/1.1\r\nHost: t\r\nConnection: close\r\nX-Long: ");
+        char *reply;
+
+        memset(text + before, 'x', (size_t)(sizes[i] - before));
+        strcpy(text + sizes[i], "\r\n\r\n");
+        reply = http_client_ask(port(), text);
+        ck_assert_msg(strncmp(reply, i == 0 ? "HTTP/1.1 403" : "HTTP/1.1 431", 12) == 0, "%d bytes: %.40s",
+            sizes[i], reply);
+        free(reply);
+        free(text);
+    }
+}
+END_TEST
+
 START_TEST(a_connection_without_a_request_is_closed)
 {
     start((struct http_limits){ .first_request_ms = 100 });
@@ -508,6 +530,7 @@ Suite *test_server_suite(void)
     tcase_add_test(tc, a_body_in_chunks_that_is_too_large_is_refused);
     tcase_add_test(tc, a_request_with_two_lengths_is_refused);
     tcase_add_test(tc, a_connection_without_a_request_is_closed);
+    tcase_add_test(tc, headers_beyond_the_limit_are_refused_with_a_reply);
     tcase_add_test(tc, headers_that_come_slowly_do_not_hold_a_connection);
     tcase_add_test(tc, a_body_that_comes_slowly_ends_its_exchange);
     tcase_add_test(tc, a_kept_connection_is_closed_when_no_request_follows);

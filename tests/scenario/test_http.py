@@ -15,6 +15,8 @@ import time
 import unittest
 import urllib.parse
 
+from google.protobuf import descriptor_pb2
+
 from tavola_test import metrics
 from tavola_test.certificates import Authority
 from tavola_test.credentials import token
@@ -168,6 +170,16 @@ class TestUnary(HttpCase):
         self.assertEqual(self.caller.request("GET", f"/tavola.v1.{GET}?message=%7B").status, 415)
         self.expect_error(self.caller.request("GET", f"/tavola.v1.{GET}?encoding=json&message=%7"), 400, "invalid_argument")
 
+    def test_the_schema_is_a_page(self):
+        reply = self.caller.request("GET", "/schema.binpb")
+
+        files = descriptor_pb2.FileDescriptorSet.FromString(reply.body).file
+        services = {f"{file.package}.{service.name}" for file in files for service in file.service}
+        self.assertEqual((reply.status, reply.headers["Content-Type"]), (200, "application/protobuf"))
+        self.assertLessEqual({"tavola.v1.TableService", "tavola.v1.EntityService"}, services)
+        self.assertLessEqual({name for file in files for name in file.dependency}, {file.name for file in files})
+        self.assertEqual(self.caller.request("POST", "/schema.binpb").status, 405)
+
     def test_health_is_a_page(self):
         self.assertEqual(self.caller.request("GET", "/healthz").body, b"ok\n")
         self.assertEqual(self.caller.request("POST", "/healthz").status, 405)
@@ -286,9 +298,13 @@ class TestConnections(HttpCase):
     def test_headers_have_a_limit(self):
         many = b"".join(b"X-Header-%d: %s\r\n" % (i, b"x" * 140) for i in range(100))
         for more, status in [(b"X-Long: " + b"x" * 16_000 + b"\r\n", b"200"), (many, b"200"), (many + many, b"431"),
-                             (b"X-Long: " + b"x" * 28_000 + b"\r\n", b"431")]:
+                             *((b"X-Long: " + b"x" * size + b"\r\n", b"431") for size in (17_000, 22_500, 23_500, 28_000))]:
             with self.subTest(bytes=len(more)), Raw(self.address) as raw:
                 raw.send(self.request(headers=more + b"Connection: close\r\n"))
+                self.assertIn(status, raw.read_all().split(b"\r\n")[0])
+        for size, status in [(10_000, b"200"), (17_000, b"431"), (23_000, b"431"), (40_000, b"414")]:
+            with self.subTest(line=size), Raw(self.address) as raw:
+                raw.send(b"GET /healthz?" + b"x" * size + b" HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n")
                 self.assertIn(status, raw.read_all().split(b"\r\n")[0])
 
     def test_a_body_that_is_too_large_is_refused_before_it_is_sent(self):

@@ -181,7 +181,7 @@ START_TEST(a_body_that_is_too_large_is_refused_by_the_door)
         "POST /test HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 1001\r\n\r\n%01001d", 0);
 
     expect(request, "HTTP/1.1 413 ",
-        "<REQUEST_BODY_TOO_LARGE: the inflated request is larger than the server accepts>");
+        "<REQUEST_BODY_TOO_LARGE: the body, or what it inflates to, is larger than the server accepts>");
 }
 END_TEST
 

@@ -224,6 +224,12 @@ static const struct value_case {
     { "\"7\",\"A@odata.type\":\"Edm.Int32\"", "7", NULL },
     { "\"true\",\"A@odata.type\":\"Edm.Boolean\"", "true", NULL },
     { "\"yes\",\"A@odata.type\":\"Edm.Boolean\"", NULL, "INVALID_INPUT" },
+    { "1,\"A@odata.type\":\"Edm.Boolean\"", NULL, "INVALID_INPUT" },
+    { "1.0,\"A@odata.type\":\"Edm.Boolean\"", NULL, "INVALID_INPUT" },
+    { "[],\"A@odata.type\":\"Edm.Boolean\"", NULL, "INVALID_INPUT" },
+    { "5e-324", "5e-324", NULL },
+    { "1.5e-323", "1.5e-323", NULL },
+    { "2.2250738585072014e-308", "2.2250738585072014e-308", NULL },
     { "3,\"A@odata.type\":\"Edm.Double\"", "3.0", NULL },
     { "\"-Infinity\",\"A@odata.type\":\"Edm.Double\"", "\"-Infinity\"", NULL },
     { "\"\",\"A@odata.type\":\"Edm.DateTime\"", NULL, "INVALID_INPUT" },
@@ -255,6 +261,21 @@ START_TEST(values_are_read_exactly_or_refused)
     view.selection = (struct odata_selection){ 0 };
     odata_entity_write(&view, &entity, &out);
     ck_assert_str_eq(written(), arena_format(&arena, "{\"A\":%s}", c->out).data);
+}
+END_TEST
+
+START_TEST(a_time_out_of_range_is_told_as_the_live_service_tells_it)
+{
+    struct entity_key key = { STR_LITERAL("p"), STR_LITERAL("r") };
+    struct entity entity;
+
+    ck_assert_int_eq(
+        odata_entity_read(
+            STR_LITERAL("{\"Born\":\"1600-12-31T23:59:59Z\",\"Born@odata.type\":\"Edm.DateTime\"}"), &key,
+            &arena, &entity, &err),
+        STATUS_OUT_OF_RANGE);
+    ck_assert_str_eq(err.message, "The 'Born' parameter of value '12/31/1600 23:59:59' is out of range.");
+    ck_assert_str_eq(err.reason, "OUT_OF_RANGE_INPUT");
 }
 END_TEST
 
@@ -306,6 +327,7 @@ Suite *test_odata_entity_suite(void)
     tcase_add_test(tc, tables_are_read_and_written);
     tcase_add_test(tc, the_url_decides_over_the_keys_of_a_body);
     tcase_add_loop_test(tc, values_are_read_exactly_or_refused, 0, ARRAY_LEN(value_cases));
+    tcase_add_test(tc, a_time_out_of_range_is_told_as_the_live_service_tells_it);
     tcase_add_test(tc, deep_json_is_refused);
     tcase_add_test(tc, a_writer_ends_with_the_size_of_a_reply);
     suite_add_tcase(suite, tc);

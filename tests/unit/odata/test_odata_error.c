@@ -143,7 +143,8 @@ START_TEST(every_refusal_has_a_code_and_a_status)
 
         ck_assert_int_ne(odata_error_refuse(&err, (enum odata_refusal)i, "what is wrong"), STATUS_OK);
         info = odata_error_find(&err);
-        ck_assert_str_eq(info->code, i == ODATA_REFUSAL_X_METHOD_NOT_USING_POST    ? "XMethodNotUsingPost"
+        ck_assert_str_eq(info->code, i == ODATA_REFUSAL_MISSING_CORS_HEADER        ? "InvalidHeaderValue"
+                                     : i == ODATA_REFUSAL_X_METHOD_NOT_USING_POST  ? "XMethodNotUsingPost"
                                      : i == ODATA_REFUSAL_X_METHOD_INCORRECT_COUNT ? "XMethodIncorrectCount"
                                      : i == ODATA_REFUSAL_X_METHOD_INCORRECT_VALUE ? "XMethodIncorrectValue"
                                                                                    : camel_case(err.reason));
