@@ -17,19 +17,24 @@ static void print_line(void *context, const char *line)
     fflush(stdout);
 }
 
+static const char migrate_arguments[] = "[--plan | --refuse-older]";
+
 static int run_migrate(const struct client_config *config, int argc, char **argv)
 {
     bool plans = argc == 1 && strcmp(argv[0], "--plan") == 0;
+    bool refuses = argc == 1 && strcmp(argv[0], "--refuse-older") == 0;
     struct error err = { 0 };
 
-    if (argc != 0 && !plans)
-        return command_misused("migrate", "[--plan]");
+    if (argc != 0 && !plans && !refuses)
+        return command_misused("migrate", migrate_arguments);
     if (!config->postgres) {
         fprintf(stderr, "tavola migrate: TAVOLA_POSTGRES is not set; it says which database to migrate, for "
                         "example TAVOLA_POSTGRES='host=/var/run/postgresql dbname=tavola'\n");
         return COMMAND_MISUSED;
     }
-    if ((plans ? migrate_plan : migrate_run)(config->postgres, print_line, NULL, &err) == STATUS_OK)
+    if ((plans        ? migrate_plan
+            : refuses ? migrate_refuse_older
+                      : migrate_run)(config->postgres, print_line, NULL, &err) == STATUS_OK)
         return COMMAND_OK;
     fprintf(stderr, "tavola migrate: %s\n", err.message);
     return COMMAND_FAILED;
@@ -82,9 +87,9 @@ static int run_health(const struct client_config *config, int argc, char **argv)
 static const struct command commands[] = {
     {
         .words = "migrate",
-        .arguments = "[--plan]",
+        .arguments = migrate_arguments,
         .help = "migrate the database of TAVOLA_POSTGRES to this program's schema; --plan prints the locks "
-                "this would take",
+                "this would take; --refuse-older ends an upgrade: older programs cannot come back",
         .run = run_migrate,
     },
     {

@@ -120,6 +120,20 @@ static enum status apply(const struct migration_run *run, const struct embedded 
     }
 }
 
+/*
+ * Record that the database accepts no program older than this one. What older programs cannot read
+ * may then be written (store/indexes/sql/database_may_keep_versions.sql).
+ */
+static enum status refuse_older(const struct migration_run *run, struct error *err)
+{
+    char sql[128];
+
+    snprintf(sql, sizeof(sql), "update schema_migrations set oldest_program = version where version = %d",
+        schema_version_wanted());
+    return run_sql(run->conn, sql, "schema_migrations", err);
+}
+
+/* No program has worked with a database that had no schema. */
 static enum status apply_missing(const struct migration_run *run, struct error *err)
 {
     struct schema_version version;
@@ -141,6 +155,8 @@ static enum status apply_missing(const struct migration_run *run, struct error *
         TRY(apply(run, migrations_all[i], err));
         say_line(run, "applied %s", migrations_all[i]->name);
     }
+    if (version.found == 0)
+        TRY(refuse_older(run, err));
     say_line(run, "schema is at version %d", wanted);
     return STATUS_OK;
 }
@@ -216,7 +232,25 @@ static enum status say_missing(const struct migration_run *run, struct error *er
     return STATUS_OK;
 }
 
-/* ---- both ---- */
+/* ---- the end of an upgrade ---- */
+
+static enum status end_upgrade(const struct migration_run *run, struct error *err)
+{
+    struct schema_version version;
+    int wanted = schema_version_wanted();
+
+    TRY(schema_version_read(run->conn, &version, err));
+    if (version.found != wanted)
+        return error_set(err, STATUS_PRECONDITION,
+            "the database schema is at version %d, this program's is %d: older programs are refused by the "
+            "release that has migrated the database last",
+            version.found, wanted);
+    TRY(refuse_older(run, err));
+    say_line(run, "programs of schema versions before %d are refused when they connect again", wanted);
+    return STATUS_OK;
+}
+
+/* ---- all ---- */
 
 static enum status connect_and(const char *postgres, struct migration_run *run,
     enum status (*work)(const struct migration_run *run, struct error *err), struct error *err)
@@ -248,4 +282,12 @@ enum status migrate_plan(
     struct migration_run run = { .say = say, .context = context };
 
     return connect_and(postgres, &run, say_missing, err);
+}
+
+enum status migrate_refuse_older(
+    const char *postgres, void (*say)(void *context, const char *line), void *context, struct error *err)
+{
+    struct migration_run run = { .say = say, .context = context };
+
+    return connect_and(postgres, &run, end_upgrade, err);
 }

@@ -30,4 +30,14 @@ MUST_USE enum status migrate_run(
 MUST_USE enum status migrate_plan(
     const char *postgres, void (*say)(void *context, const char *line), void *context, struct error *err);
 
+/*
+ * End an upgrade: programs that are older than this one are refused from now on when they connect,
+ * as they always are by a database that this program has made. What they cannot read may then be
+ * written.
+ *
+ *   STATUS_PRECONDITION  the schema is not that of this program; other statuses as above
+ */
+MUST_USE enum status migrate_refuse_older(
+    const char *postgres, void (*say)(void *context, const char *line), void *context, struct error *err);
+
 #endif

@@ -47,13 +47,13 @@ static enum status ask_distributed(struct session *session, bool *out, struct er
 
 enum status index_rows_choose_versions(struct session *session, struct index *index, struct error *err)
 {
-    bool is_distributed;
+    PG_RESULT may_keep = NULL;
 
     index->keeps_versions = false;
     if (!index_plan_may_keep_versions(index))
         return STATUS_OK;
-    TRY(ask_distributed(session, &is_distributed, err));
-    index->keeps_versions = !is_distributed;
+    TRY(pg_query(&session->pg, &sql_database_may_keep_versions, NULL, &may_keep, err));
+    index->keeps_versions = pg_bool(may_keep, 0, PG_ONLY_COLUMN);
     return STATUS_OK;
 }
 

@@ -28,7 +28,8 @@ MUST_USE enum status index_rows_send_create(struct session *session, const struc
 /*
  * Whether the entries of a new index of this declaration keep versions, so that look-ups can return
  * them as the entities. Not in a distributed database: what entries, intents and sources show there
- * is not of one moment.
+ * is not of one moment. Not while programs may run that cannot read such a declaration: they would
+ * refuse every call, since they load no catalogue that contains one.
  */
 MUST_USE enum status index_rows_choose_versions(
     struct session *session, struct index *index, struct error *err);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, stop, and outages of PostgreSQL and Redis."""
 
+import functools
 import glob
 import os
 import signal
@@ -205,6 +206,27 @@ class Migrations(LifecycleCase):
         self.assertEqual(run.wait(), 0, run.output())
         self.assertIn("applied 0035_intent_traces", run.output())
         self.assertEqual(made.sql("select oldest_program from schema_migrations where version = 35"), "34")
+
+    def oldest_program(self, made):
+        return made.sql("select max(coalesce(oldest_program, version)) from schema_migrations")
+
+    def test_an_upgrade_ends_with_the_command_that_refuses_older_programs(self):
+        made = self.at_version(36)
+        refuse = functools.partial(run_program, "tavola", "migrate", "--refuse-older", settings={"TAVOLA_POSTGRES": made.postgres})
+        early = refuse()
+        self.assertEqual(early.returncode, 1)
+        self.assertIn("is at version 36", early.stderr)
+        self.assertEqual(self.migrate(made).returncode, 0)
+        self.assertEqual(self.oldest_program(made), "36")
+        ended = refuse()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        newest = made.sql("select max(version) from schema_migrations")
+        self.assertIn(f"before {newest} are refused", ended.stdout)
+        self.assertEqual(self.oldest_program(made), newest)
+
+    def test_a_new_database_refuses_older_programs(self):
+        made = self.stack(redis=False)
+        self.assertEqual(self.oldest_program(made), made.sql("select max(version) from schema_migrations"))
 
     def test_programs_work_with_a_later_schema_that_accepts_them(self):
         """The next release's migration has run, and this release's programs start, as they do after a roll-back."""

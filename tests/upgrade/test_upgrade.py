@@ -11,10 +11,11 @@ import unittest
 import uuid
 
 from tavola_test import log_lines, ports
+from tavola_test.client import Client, entity
 from tavola_test.load import Load
 from tavola_test.processes import program_environment
 from tavola_test.settings import BIN, TIMEOUT_FACTOR
-from tavola_test.stack import Stack
+from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
 
 PREVIOUS = os.environ["TEST_PREVIOUS"]
@@ -127,6 +128,24 @@ class Upgrade(unittest.TestCase):
 
     def test_worker_first(self):
         self.upgrade(["worker", "servers"])
+
+    def test_an_index_that_a_new_server_makes_is_kept_and_read_by_the_previous_release(self):
+        """A server and the worker of the previous release read the declaration, and what they write is found through the new server."""
+        stack = self.stack
+        self.migrate(PREVIOUS)
+        self.expand()
+        stack.set_server(PREVIOUS, 0)
+        stack.set_server(BIN, 1)
+        stack.set_worker(PREVIOUS)
+        old, new = (self.enterContext(Client(f"127.0.0.1:{port}")) for port in stack.ports)
+        old.create_table(name="people")
+        new.create_index(index={"name": "byCity", "table": "people", "shape": 1, "place": 2, "partition_key": [{"property": "City"}]})
+        wait_ready(old, "byCity")
+        for _ in range(2):  # the second write changes no property, and the ETag
+            written = old.insert_or_replace_entity(table="people", entity=entity("p", "r", City="Rome"))
+        for caller in (old, new):
+            found = caller.lookup("byCity", ["Rome"], freshness={"latest": True})
+            self.assertEqual([hit.etag for hit in found], [written.result.etag])
 
     def test_the_previous_release_connects_again_to_the_schema_of_this_one(self):
         """Its programs lose all their connections after the migration, as in a failover of the database."""

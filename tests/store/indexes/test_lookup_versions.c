@@ -186,6 +186,29 @@ START_TEST(entries_of_a_strong_index_stand_whatever_is_open)
 }
 END_TEST
 
+static bool keeps_versions(const char *name)
+{
+    struct index_view view = index_seen(&world, name);
+    struct index index = { 0 };
+
+    ck_assert(index_codec_decode(view.definition, &world.arena, &index));
+    return index.keeps_versions;
+}
+
+/* They could not read the declaration, and so no catalogue. */
+START_TEST(a_new_index_keeps_no_versions_while_older_programs_may_come_back)
+{
+    alone = _i;
+    ck_assert(keeps_versions("ByCity"));
+    world_change(&world, "update schema_migrations set oldest_program = 38 where oldest_program > 38");
+    call_succeeded(index_created(&world, "ByTown", "People", 0));
+    run_chunks(world.worker);
+    ck_assert(!keeps_versions("ByTown"));
+    lose("a");
+    ck_assert_str_eq(found_by(a_lookup("ByTown", "Rome")), "b");
+}
+END_TEST
+
 /* An index from before entries kept versions: its declaration does not say so. */
 START_TEST(an_earlier_index_is_checked)
 {
@@ -215,6 +238,7 @@ Suite *test_lookup_versions_suite(void)
     tcase_add_loop_test(tc, what_is_open_is_read_at_its_source, 0, 2);
     tcase_add_loop_test(tc, what_was_given_up_is_read_at_its_source, 0, 2);
     tcase_add_loop_test(tc, entries_of_a_strong_index_stand_whatever_is_open, 0, 2);
+    tcase_add_loop_test(tc, a_new_index_keeps_no_versions_while_older_programs_may_come_back, 0, 2);
     tcase_add_loop_test(tc, an_earlier_index_is_checked, 0, 2);
     suite_add_tcase(suite, tc);
     return suite;
