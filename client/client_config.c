@@ -84,8 +84,34 @@ static const struct config_setting settings[] = {
     {
         .name = "TAVOLA_REDIS",
         .type = CONFIG_SECRET,
-        .offset = offsetof(struct client_config, redis),
-        .help = "the queue: redis://[user:password@]host:port[/db] or unix:/path",
+        .offset = offsetof(struct client_config, redis.url),
+        .help = "the queue, for doctor: redis[s]://[user:password@]host:port[/db], "
+                "sentinel[s]://[user:password@]host:port[,host:port]/master[/db] or unix:/path",
+    },
+    {
+        .name = "TAVOLA_REDIS_CA",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, redis.ca),
+        .help = "with rediss:// or sentinels://: the authorities of Redis' certificates (PEM); when not set "
+                "those of the system",
+    },
+    {
+        .name = "TAVOLA_REDIS_CERT",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, redis.certificate),
+        .help = "client certificate for a Redis that requires one (PEM)",
+    },
+    {
+        .name = "TAVOLA_REDIS_KEY",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, redis.key),
+        .help = "the key of TAVOLA_REDIS_CERT (PEM)",
+    },
+    {
+        .name = "TAVOLA_SENTINEL_PASSWORD",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct client_config, redis.sentinel_password),
+        .help = "password of the Sentinels, if they require one; that of Redis is in TAVOLA_REDIS",
     },
     {
         .name = "TAVOLA_DEV_DATA",

@@ -6,6 +6,7 @@
 #define CLIENT_CLIENT_CONFIG_H
 
 #include "base/config.h"
+#include "queue/redis_url.h"
 
 struct client_config {
     const char *target;      /* the server that commands call */
@@ -18,7 +19,7 @@ struct client_config {
     const char *wrapping_key, *wrapping_key_file; /* NULL: not set */
     const char *postgres;                         /* used by migrate, account and doctor; NULL: not set */
     int allow_data_loss;                          /* 0 or 1; used by account */
-    const char *redis;                            /* NULL: not set */
+    struct redis_access redis;                    /* used by doctor; url is NULL: not set */
     const char *data;                             /* used by dev; NULL: the user's default */
 };
 

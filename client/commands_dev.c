@@ -71,7 +71,7 @@ static bool check_settings(const struct client_config *config, const char *liste
 {
     const char *health = getenv("TAVOLA_HEALTH_LISTEN"), *http = getenv("TAVOLA_HTTP_LISTEN");
 
-    if (config->postgres || config->redis) {
+    if (config->postgres || config->redis.url) {
         fprintf(stderr,
             "tavola dev run: %s is set, but this stack has a PostgreSQL and a Redis of its own: unset it, or "
             "start tavolad and tavola-worker yourself\n",

@@ -24,6 +24,7 @@
 #include "service/methods.h"
 #include "service/odata/odata_door.h"
 #include "service/page/page_door.h"
+#include "service/probes/backlog.h"
 #include "service/probes/health_door.h"
 #include "service/probes/listener_probe.h"
 #include "service/probes/metrics.h"
@@ -100,8 +101,9 @@ static void access_confirmed(void *context, struct access_snapshot *snapshot)
     authenticator_confirm(&server->service.authenticator, snapshot);
     authenticator_look_at_bearers(&server->service.authenticator);
     sampling_tick(&server->service);
-    if (atomic_load(&server->is_started))
-        server_history_tick(&server->history, &server->sources, clock_monotonic_us());
+    if (atomic_load(&server->is_started) &&
+        server_history_tick(&server->history, &server->sources, clock_monotonic_us()))
+        backlog_read(&server->service);
 }
 
 static void access_looked(void *context, int64_t began_us)

@@ -63,6 +63,7 @@ static const struct route routes[] = {
     [OPERATION_DEAD_LETTERS_DISCARD] = { LANE_PAGE, dead_letter_calls_discard },
     [OPERATION_QUEUES_LIST] = { LANE_PAGE, queue_calls_list },
     [OPERATION_QUEUE_CONTROL] = { LANE_PAGE, queue_calls_control },
+    [OPERATION_BACKLOG] = { LANE_PAGE, queue_calls_backlog },
     [OPERATION_SAMPLES_STORE] = { LANE_PAGE, sample_calls_store },
     [OPERATION_HOT_PARTITIONS_LIST] = { LANE_PAGE, sample_calls_list_hot },
     [OPERATION_INDEX_ADVISE] = { LANE_PAGE, advice_calls_make },

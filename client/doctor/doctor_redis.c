@@ -49,17 +49,16 @@ static void add_failure(const struct error *err, struct findings *out)
 
 void doctor_check_redis(const struct client_config *config, struct findings *out)
 {
-    const struct redis_access access = { .url = config->redis };
     struct redis *redis = NULL;
     struct error err = { 0 };
     struct facts facts;
     double theirs = 0, before = doctor_clock();
 
-    if (!config->redis) {
+    if (!config->redis.url) {
         doctor_leave_out(PART, "TAVOLA_REDIS", out);
         return;
     }
-    if (redis_open(&access, (const struct embedded *const[]){ NULL }, &redis, &err) == STATUS_OK &&
+    if (redis_open(&config->redis, (const struct embedded *const[]){ NULL }, &redis, &err) == STATUS_OK &&
         read_redis(redis, out->arena, &facts, &theirs, &err) == STATUS_OK) {
         double after = doctor_clock();
 

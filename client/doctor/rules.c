@@ -94,15 +94,18 @@ static const struct rule redis_rules[] = {
         "a full Redis refuses messages, and workers fall back to polling PostgreSQL",
         "redis-cli config set maxmemory 0, or give it more memory; redis-cli --bigkeys shows what fills it" },
     { "evicted_keys", RULE_ABOVE, NULL, 0, SEVERITY_WARNING,
-        "messages were thrown away since Redis was started",
-        "redis-cli config set maxmemory-policy noeviction" },
+        "messages were thrown away since Redis was started, or since its counts were reset",
+        "redis-cli config set maxmemory-policy noeviction; then redis-cli config resetstat, to see whether "
+        "it goes "
+        "on" },
     { "role", RULE_IS_NOT, "master", 0, SEVERITY_PROBLEM, "this Redis takes no writes",
         "name the master in TAVOLA_REDIS, or the Sentinels: sentinel://HOST:26379/MASTER" },
     { "loading", RULE_IS_NOT, "0", 0, SEVERITY_WARNING,
         "Redis reads its data from disk and answers nothing else", "wait for it" },
     { "rdb_last_bgsave_status", RULE_IS_NOT, "ok", 0, SEVERITY_WARNING,
         "Redis could not write its snapshot, and refuses writes until it can",
-        "redis-cli config set save '' (Tavola does not need snapshots), or make room on its disk" },
+        "redis-cli config set save '' (Tavola does not need snapshots); or make room on its disk, then "
+        "redis-cli bgsave" },
     { "aof_last_write_status", RULE_IS_NOT, "ok", 0, SEVERITY_WARNING,
         "Redis could not write its append-only file, and refuses writes until it can",
         "redis-cli config set appendonly no (Tavola does not need it), or make room on its disk" },

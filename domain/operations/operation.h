@@ -91,6 +91,7 @@ struct operation {
         struct outcome_transaction transaction;
         struct outcome_dead_letters dead_letters;
         struct outcome_queues queues;
+        struct outcome_backlog backlog;
         struct outcome_samples samples;
         struct outcome_audit audit;
         struct outcome_service service;

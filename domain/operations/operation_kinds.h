@@ -49,6 +49,7 @@ enum operation_kind {
     OPERATION_DEAD_LETTERS_DISCARD,
     OPERATION_QUEUES_LIST,
     OPERATION_QUEUE_CONTROL,
+    OPERATION_BACKLOG,       /* the server makes it itself: no method does */
     OPERATION_SAMPLES_STORE, /* the server makes it itself: no method does */
     OPERATION_HOT_PARTITIONS_LIST,
     OPERATION_INDEX_ADVISE, /* input: samples */

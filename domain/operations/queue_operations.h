@@ -47,4 +47,10 @@ struct outcome_queues {
     size_t worker_count;
 };
 
+/* What all workers together have not done. */
+struct outcome_backlog {
+    int64_t lag_us;       /* how long the oldest open intent has waited; 0: none is open */
+    int64_t dead_letters; /* those that are not discarded */
+};
+
 #endif

@@ -143,6 +143,8 @@ async function serverPlots() {
     return el('section', { 'aria-label': 'This server' }, el('h3', {}, `This server, version ${version}`), el('div', { class: 'grid' },
         plot('Calls a second / not OK', [of((s) => rate(s, 'calls')), of((s) => rate(s, 'failed'))], (v) => count(Math.round(v))),
         plot('Duration, median / 99th percentile', [of((s) => (s.median ? seconds(s.median) : null)), of((s) => (s.slow ? seconds(s.slow) : null))], span),
+        plot('Lag of the workers', [of((s) => (s.backlog ? seconds(s.backlog.lag) : null))], span),
+        plot('Dead letters', [of((s) => (s.backlog ? Number(s.backlog.deadLetters || 0) : null))], count),
         plot('Operations that wait', [of((s) => Number(s.waiting || 0))], count),
         plot('Connections', [of((s) => Number(s.connections || 0))], count),
         plot(`Memory, bound ${bytes(Number(memoryLimitBytes || 0))}`, [of((s) => Number(s.memoryBytes || 0))], bytes)));

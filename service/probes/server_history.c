@@ -54,16 +54,20 @@ static void keep_sample(struct server_history *history, const struct server_hist
     pthread_mutex_unlock(&history->lock);
 }
 
-void server_history_tick(
+bool server_history_tick(
     struct server_history *history, const struct metrics_sources *sources, int64_t now_us)
 {
-    struct server_history_sample sample = { .ended = clock_ticks(), .covered_us = now_us - history->last_us };
+    struct server_history_sample sample = { .ended = clock_ticks(),
+        .covered_us = now_us - history->last_us,
+        .lag_us = SERVER_HISTORY_NOT_READ,
+        .dead_letters = SERVER_HISTORY_NOT_READ };
+    bool is_first = history->last_us == 0;
     struct metrics_calls now, between;
 
-    if (history->last_us != 0 && sample.covered_us < SERVER_HISTORY_INTERVAL_US)
-        return;
+    if (!is_first && sample.covered_us < SERVER_HISTORY_INTERVAL_US)
+        return false;
     metrics_read_calls(sources->service, &now);
-    if (history->last_us != 0) {
+    if (!is_first) {
         between = calls_between(&history->last, &now);
         sample.calls = between.ended;
         sample.failed = between.failed;
@@ -74,6 +78,20 @@ void server_history_tick(
     }
     history->last_us = now_us;
     history->last = now;
+    return !is_first;
+}
+
+void server_history_set_backlog(struct server_history *history, const struct outcome_backlog *backlog)
+{
+    struct server_history_sample *newest;
+
+    pthread_mutex_lock(&history->lock);
+    newest = &history->samples[(history->next + SERVER_HISTORY_SAMPLES - 1) % SERVER_HISTORY_SAMPLES];
+    if (history->count > 0) {
+        newest->lag_us = backlog->lag_us;
+        newest->dead_letters = backlog->dead_letters;
+    }
+    pthread_mutex_unlock(&history->lock);
 }
 
 size_t server_history_read(

@@ -7,9 +7,15 @@
 
 #include <pthread.h>
 
+#include "domain/operations/queue_operations.h"
 #include "service/probes/metrics.h"
 
-enum { SERVER_HISTORY_SAMPLES = 360, SERVER_HISTORY_INTERVAL_US = 10000000, SERVER_HISTORY_NO_CALLS = -1 };
+enum {
+    SERVER_HISTORY_SAMPLES = 360,
+    SERVER_HISTORY_INTERVAL_US = 10000000,
+    SERVER_HISTORY_NO_CALLS = -1,
+    SERVER_HISTORY_NOT_READ = -1
+};
 
 /* The calls of one interval, and the state at its end. */
 struct server_history_sample {
@@ -22,6 +28,8 @@ struct server_history_sample {
     int64_t waiting; /* operations that wait in all lanes */
     int64_t connections;
     int64_t memory_bytes; /* resident memory */
+    /* see struct outcome_backlog; both SERVER_HISTORY_NOT_READ: the database has not answered */
+    int64_t lag_us, dead_letters;
 };
 
 struct server_history {
@@ -35,9 +43,15 @@ struct server_history {
 void server_history_init(struct server_history *history);
 void server_history_cleanup(struct server_history *history);
 
-/* If the last sample is one interval old, take the next one. Called by one thread at a time. */
-void server_history_tick(
+/*
+ * If the last sample is one interval old, take the next one. Returns whether one was taken. Called by one thread at a
+ * time.
+ */
+bool server_history_tick(
     struct server_history *history, const struct metrics_sources *sources, int64_t now_us);
+
+/* Add what the workers have not done to the newest sample, if there is one. Any thread may call it. */
+void server_history_set_backlog(struct server_history *history, const struct outcome_backlog *backlog);
 
 /* Copy the samples, the oldest first. Returns their number. Any thread may call it. */
 size_t server_history_read(

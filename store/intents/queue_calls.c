@@ -131,6 +131,25 @@ void queue_calls_list(struct session *session, struct operation *operation)
     attempt_operation(session, operation, list);
 }
 
+enum backlog_column { BACKLOG_LAG_US, BACKLOG_DEAD_LETTERS };
+
+static enum status read_backlog(struct session *session, struct operation *operation, struct error *err)
+{
+    PG_RESULT row = NULL;
+
+    TRY(pg_query(&session->pg, &sql_backlog_of_all, NULL, &row, err));
+    operation->out.backlog = (struct outcome_backlog){
+        .lag_us = pg_int8(row, 0, BACKLOG_LAG_US),
+        .dead_letters = pg_int8(row, 0, BACKLOG_DEAD_LETTERS),
+    };
+    return STATUS_OK;
+}
+
+void queue_calls_backlog(struct session *session, struct operation *operation)
+{
+    attempt_operation(session, operation, read_backlog);
+}
+
 /* Run the statement and write its audit record, in one transaction. */
 static enum status run_statement(
     struct session *session, const struct embedded *sql, const struct pg_params *params, struct error *err)

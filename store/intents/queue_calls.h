@@ -15,6 +15,9 @@ MUST_USE enum status queue_calls_read_map(struct session *session, struct queue_
 /* Give an OPERATION_QUEUES_LIST its outcome: every queue with both kinds of work, as of now. */
 void queue_calls_list(struct session *session, struct operation *operation);
 
+/* Give an OPERATION_BACKLOG its outcome. */
+void queue_calls_backlog(struct session *session, struct operation *operation);
+
 /*
  * Give an OPERATION_QUEUE_CONTROL its outcome: the change is durable, and the outcome has the
  * changed queues as they are then.

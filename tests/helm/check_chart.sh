@@ -170,7 +170,7 @@ render redis_tls --set redis.tlsSecret=certificates --set redis.clientCertificat
 expect plain 'TAVOLA_REDIS_CA|TAVOLA_SENTINEL' 0
 expect redis_tls 'secretName: certificates$' 3
 expect redis_tls 'mountPath: /etc/tavola/redis$' 3
-expect redis_tls 'name: TAVOLA_(REDIS_(CA|CERT|KEY)|SENTINEL_PASSWORD)$' 8
+expect redis_tls 'name: TAVOLA_(REDIS_(CA|CERT|KEY)|SENTINEL_PASSWORD)$' 12
 
 # What is scheduled, named and annotated by values of its own.
 digest=sha256:$(printf %064d 7)
@@ -206,10 +206,10 @@ expect plain 'monitoring.coreos.com' 0
 
 render walled --set networkPolicy.enabled=true --set metrics.port=9999 --set networkPolicy.databasePorts='{5433}' \
     --set networkPolicy.callers[0].podSelector.matchLabels.calls=yes
-expect walled '^kind: NetworkPolicy$' 3
-expect walled 'port: 50051$' 3
+expect walled '^kind: NetworkPolicy$' 4
+expect walled 'port: 50051$' 4
 expect walled 'port: 9999$' 2
-expect walled 'port: 5433$' 3
+expect walled 'port: 5433$' 4
 expect walled 'calls: ' 1
 
 render development -f "$chart/values-development.yaml"
@@ -218,6 +218,54 @@ expect development '^kind: Secret$' 1
 expect development 'initContainers:' 2
 expect development '^kind: Job$' 0
 expect plain 'postgres:15|redis:7' 0
+
+# The migration's Job, where the mesh, the nodes or the queue of pods ask for something.
+render job --set migration.annotations.a=b --set migration.podAnnotations.c=d --set migration.nodeSelector.disk=fast \
+    --set migration.tolerations[0].key=batch --set migration.priorityClassName=high
+for line in '    a: b$' '        c: d$' '        disk: fast$' 'key: batch$' 'priorityClassName: high$'; do
+    expect job "$line" 1
+done
+
+# `helm test` reaches the server behind a wall, and what else server and worker connect to can be named.
+render walled_test --set networkPolicy.enabled=true --set networkPolicy.callers[0].podSelector.matchLabels.calls=yes \
+    --set networkPolicy.extraEgress[0].ports[0].port=4318
+expect walled_test 'component: test$' 4
+expect walled_test 'port: 4318$' 2
+
+# Every variable that the chart itself sets is refused among the settings, where it would be set twice.
+grep -hoE 'name: TAVOLA_[A-Z_]+$' "$chart"/templates/*.yaml "$chart"/templates/*.tpl | sed 's/name: //' | sort -u |
+    grep -vxE 'TAVOLA_(TARGET|CA|TOKEN)' >"$work/own"
+[ "$(grep -c . "$work/own")" -ge 17 ] || fail "the chart's own settings were not found"
+while read -r setting; do
+    refuse --set "server.settings.$setting=x"
+    refuse --set "worker.extraEnv[0].name=$setting"
+done <"$work/own"
+
+# Values that are good by themselves and not together.
+refuse_saying() { # WORDS ARGUMENT...
+    words=$1
+    shift
+    refuse "$@"
+    grep -q "$words" "$work/refusal" || fail "the refusal of $* says: $(cat "$work/refusal")"
+}
+refuse_saying 'server.autoscaling.minReplicas is 9' --set server.autoscaling.enabled=true,server.autoscaling.minReplicas=9
+refuse_saying 'worker.keda.minReplicas is 9' --set worker.keda.enabled=true,worker.keda.minReplicas=9
+refuse_saying 'worker.resources.requests.cpu' --set worker.autoscaling.enabled=true,worker.resources.requests.cpu=null
+refuse_saying 'metrics.port and server.port are both 50051' --set metrics.port=50051
+refuse_saying 'server.healthPort and server.httpPort are both 50052' --set server.httpPort=50052
+refuse_saying 'worker.healthPort and worker.keda.port are both 50052' --set worker.keda.enabled=true,worker.keda.port=50052
+refuse_saying 'metrics.serviceMonitor.enabled' --set metrics.enabled=false,metrics.serviceMonitor.enabled=true
+render no_metrics_port --set metrics.enabled=false --set metrics.port=50051
+render all_may_go --set podDisruptionBudget.enabled=true --set podDisruptionBudget.maxUnavailable=50%
+refuse --set podDisruptionBudget.maxUnavailable=some
+refuse --set podDisruptionBudget.maxUnavailable=-1
+refuse --set service.type=Everywhere
+refuse --set terminationGracePeriodSeconds=0
+refuse --set image.pullPolicy=Sometimes
+refuse --set fullnameOverride="$(printf %041d 1)"
+refuse --set networkPolicy.extraEgress=all
+refuse --set migration.backoffLimit=-1
+refuse --set unknown=1
 
 refuse --set image.digest=latest
 refuse --set networkPolicy.port=1
@@ -238,9 +286,9 @@ refuse --set postgres.existingSecret=
 refuse --set postgres.password=secret
 
 # What stands in the manifests against what the programs know: an unknown setting would stop their start.
-for program in tavolad tavola-worker; do
+for program in tavolad tavola-worker tavola; do
     "$bin/$program" --print-settings >"$work/known"
-    sed -n "/command: \[$program\]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/redis_tls" "$work/tls" "$work/keda" >"$work/set"
+    sed -n "/command: \[$program[],]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/redis_tls" "$work/tls" "$work/keda" "$work/tested" >"$work/set"
     [ -s "$work/set" ] || fail "the chart gives $program no settings"
     unknown=$(grep -vxFf "$work/known" "$work/set" || :)
     [ -z "$unknown" ] || fail "the chart gives $program what it does not know: $unknown"

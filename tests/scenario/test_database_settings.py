@@ -6,9 +6,13 @@ import shutil
 import socket
 import unittest
 
+from tavola_test.client import entity
+from tavola_test.processes import run_program
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
+LOSING = ("fsync", "full_page_writes", "synchronous_commit")
+SUCCEEDED = 3  # a transaction
 POOLER = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
 
 
@@ -16,6 +20,7 @@ class DatabaseSettings(unittest.TestCase):
     def setUp(self):
         self.stack = Stack()
         self.addCleanup(self.stack.close)
+        self.served = 0
 
     def refuses(self, words, **settings):
         """Assert that server and worker run, serve nothing, and log these words."""
@@ -36,6 +41,48 @@ class DatabaseSettings(unittest.TestCase):
         self.stack.new_target()
         self.stack.start_server(TAVOLA_ALLOW_DATA_LOSS="on")
         self.assertIn("event=data_loss_allowed setting=TAVOLA_ALLOW_DATA_LOSS", self.stack.server.output())
+
+    def test_each_setting_that_would_lose_data(self):
+        """Server, worker and `tavola account` refuse it by name, work under the setting that says so, and work once it is on."""
+        self.stack = Stack(own_postgres=True, operated=True)
+        self.addCleanup(self.stack.close)
+        make_account = lambda name, **more: run_program("tavola", "account", "create", name, settings={"TAVOLA_POSTGRES": self.stack.postgres, **more})
+        for number, setting in enumerate(LOSING):
+            with self.subTest(setting):
+                self.set(setting, "off")
+                self.refuses(f"{setting}=off")
+                refused = make_account("refused")
+                self.assertEqual(refused.returncode, 1, refused.stdout)
+                self.assertIn(f"{setting}=off", refused.stderr)
+                for other in LOSING:
+                    self.assertEqual(other in refused.stderr, other == setting, refused.stderr)
+
+                allowed = {"TAVOLA_ALLOW_DATA_LOSS": "on"}
+                self.serves(**allowed)
+                self.assertIn("event=data_loss_allowed setting=TAVOLA_ALLOW_DATA_LOSS", self.stack.server.output())
+                self.assertEqual(make_account(f"allowed{number}", **allowed).returncode, 0)
+
+                self.set(setting, "on")
+                self.serves()
+
+    def set(self, setting, value):
+        self.stack.sql(f"alter system set {setting} = {value}")
+        self.stack.sql("select pg_reload_conf()")
+        wait_for(f"{setting} {value}", lambda: self.stack.sql(f"show {setting}") == value)
+
+    def serves(self, **settings):
+        """Assert that the server answers calls and the worker does work."""
+        self.stack.new_target()
+        server = self.stack.start_server(**settings)
+        worker = self.stack.start_worker(**settings)
+        with self.stack.connect() as caller:
+            self.served += 1
+            name = f"served{self.served}"
+            caller.create_table(name=name)
+            caller.submit_transaction(transaction_id=name, steps=[{"insert_or_replace": {"table": name, "entity": entity("p", "r")}}])
+            self.assertEqual(caller.wait_transaction(transaction_id=name, timeout=30).transaction.state, SUCCEEDED)
+        self.assertEqual(server.stop(), 0)
+        self.assertEqual(worker.stop(), 0)
 
     @unittest.skipUnless(POOLER, "pgbouncer is not installed")
     def test_a_pooler_in_between(self):

@@ -4,10 +4,14 @@
 import glob
 import json
 import os
+import re
 import resource
+import signal
 import subprocess
+import tempfile
 import unittest
 
+from tavola_test import servers
 from tavola_test.postgres import BINARIES
 from tavola_test.processes import program, run_program
 from tavola_test.stack import Stack
@@ -235,6 +239,183 @@ class Doctor(unittest.TestCase):
             file.write("no certificate")
         [found] = look()
         self.assertEqual((found["severity"], found["what"]), ("problem", path + " cannot be read"))
+
+
+# What an operator may have set, and the severity of the finding. Its remedy is one command.
+WRONG_SETTINGS = [
+    ("fsync", "off", "problem"),
+    ("full_page_writes", "off", "problem"),
+    ("synchronous_commit", "off", "problem"),
+    ("autovacuum", "off", "problem"),
+    ("track_counts", "off", "problem"),
+    ("max_wal_size", "64MB", "warning"),
+    ("default_transaction_isolation", "serializable", "note"),
+]
+COMMAND = re.compile(r"""psql(?: -c (?:"[^"]*"|'[^']*'))+|redis-cli(?: (?:''|[a-z0-9-]+))+""")
+
+
+class Cures(unittest.TestCase):
+    """A PostgreSQL and a Redis that an operator has spoiled: doctor says what is wrong, and nothing else, and the command that
+    it prints mends it. All tests use one stack, and each leaves it as it was.
+    """
+
+    @classmethod
+    def setUpClass(cls):
+        cls.clocks = tempfile.TemporaryDirectory(prefix="tc-")
+        cls.addClassCleanup(cls.clocks.cleanup)
+        os.chmod(cls.clocks.name, 0o755)
+        cls.set_clock(0)
+        faked = {"LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": cls.clocks.name + "/clock", "FAKETIME_NO_CACHE": "1",
+                 "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}
+        cls.stack = stack = Stack(own_postgres=True, operated=True, postgres_environment=faked if FAKETIME else {})
+        cls.addClassCleanup(stack.close)
+        stack.cluster.settings["max_prepared_transactions"] = "2"
+        cls.restart_postgres()
+        stack.start_server(TAVOLA_ALLOW_DATA_LOSS="on")
+
+    @classmethod
+    def set_clock(cls, seconds):
+        """Of PostgreSQL. The file is replaced, because a process may read it at any time."""
+        path = cls.clocks.name + "/clock"
+        with open(path + ".new", "w", encoding="ascii") as file:
+            file.write(f"{seconds:+}s\n")
+        os.chmod(path + ".new", 0o644)
+        os.replace(path + ".new", path)
+
+    @classmethod
+    def restart_postgres(cls, between=lambda: None):
+        cls.stack.cluster.server.send(signal.SIGINT)
+        cls.stack.cluster.server.wait(30)
+        between()
+        cls.stack.restart_own_postgres()
+
+    def setUp(self):
+        self.stack.wait_until_serving()
+        self.before = self.wrong().keys()
+
+    def tearDown(self):
+        wait_for("the state of before", lambda: self.wrong().keys() == self.before)
+
+    def told(self):
+        done = run_program("tavola", "doctor", "--json", "--no-probe", settings={
+            "TAVOLA_POSTGRES": self.stack.postgres, "TAVOLA_TARGET": self.stack.target, "TAVOLA_REDIS": "unix:" + self.stack.redis_socket})
+        return [(one["what"].split(" is ")[0], one) for one in json.loads(done.stdout)["findings"]]
+
+    def wrong(self):
+        return {fact: one for fact, one in self.told() if one["severity"] != "ok"}
+
+    def is_wrong(self, fact):
+        return fact in self.wrong()
+
+    def finding(self, fact, severity):
+        """Wait for the finding; it is the only one beside those of before. Returns its remedy."""
+        found = wait_for(fact, lambda: (wrong := self.wrong()).keys() - self.before == {fact} and wrong[fact], 30)
+        self.assertEqual(found["severity"], severity)
+        self.assertTrue(found["why"])
+        return found["remedy"]
+
+    def type(self, command):
+        """Returns what it prints."""
+        environment = {**os.environ, "PATH": BINARIES + ":" + os.environ["PATH"], "PGHOST": self.stack.postgres_folder,
+                       "PGUSER": self.stack.postgres_user, "PGDATABASE": self.stack.database}
+        command = command.replace("redis-cli", "redis-cli -s " + self.stack.redis_socket)
+        return subprocess.run(["sh", "-c", command], check=True, env=environment, capture_output=True, text=True).stdout
+
+    def type_remedy(self, remedy):
+        """Every command of it, as it stands there; returns what they print."""
+        commands = COMMAND.findall(remedy)
+        self.assertTrue(commands, remedy)
+        return "".join(self.type(command) for command in commands)
+
+    def test_settings_of_postgresql(self):
+        for setting, value, severity in WRONG_SETTINGS:
+            with self.subTest(setting):
+                self.stack.sql(f"alter system set {setting} = '{value}'")
+                self.stack.sql("select pg_reload_conf()")
+                self.type_remedy(self.finding(setting, severity))
+                wait_for("the cure", lambda: not self.is_wrong(setting))
+                self.stack.sql(f"alter system reset {setting}")
+                self.stack.sql("select pg_reload_conf()")
+                wait_for("the default", lambda: self.wrong().keys() == self.before)
+
+    def test_dead_rows_that_no_vacuum_removes(self):
+        self.stack.sql("create table scratch (n int) with (autovacuum_enabled = off)")
+        self.stack.sql("insert into scratch select generate_series(1, 120000)")
+        self.stack.sql("delete from scratch where n % 2 = 0")
+        self.type_remedy(self.finding("dead_rows_percent", "warning"))
+        wait_for("the cure", lambda: not self.is_wrong("dead_rows_percent"))
+        self.stack.sql("drop table scratch")
+
+    def test_a_slot_that_keeps_the_write_ahead_log(self):
+        self.stack.sql("select pg_create_physical_replication_slot('forgotten', true)")
+        cluster = self.stack.cluster
+        reset = ["setpriv", *cluster.become, BINARIES + "/pg_resetwal", "-l", "000000010000000300000000", "-D", cluster.folder]
+        self.restart_postgres(lambda: subprocess.run(reset, check=True, capture_output=True))
+        remedy = self.finding("slot_behind", "warning")
+        self.assertIn("forgotten", self.type_remedy(remedy))
+        self.type_statement(remedy, "pg_drop_replication_slot", "NAME", "forgotten")
+
+    def type_statement(self, remedy, words, name, value):
+        """The statement of the remedy, with what stands there for a name."""
+        [statement] = re.findall(rf"(?:select )?{words}[ (]'?{name}'?\)?", remedy)
+        self.type(f'psql -c "{statement.replace(name, value)}"')
+
+    @unittest.skipUnless(FAKETIME, "needs Debian's package faketime")
+    def test_transactions_that_are_forgotten(self):
+        """PostgreSQL's clock is set ahead by ten minutes meanwhile, which is a finding of its own."""
+        self.addCleanup(self.set_clock, 0)
+        with servers.session(self.stack.conninfo(self.stack.database)) as ask:
+            ask("begin; create table never (n int); prepare transaction 'forgotten'; select 1")
+            pid = ask("begin; select pg_backend_pid()")
+            self.set_clock(600)
+            late = {"oldest_transaction", "oldest_prepared_transaction"}
+            found = wait_for("the findings", lambda: late <= (wrong := self.wrong()).keys() and wrong)
+            open_one, prepared = (found[fact] for fact in ("oldest_transaction", "oldest_prepared_transaction"))
+            self.assertEqual((open_one["severity"], prepared["severity"]), ("warning", "warning"))
+            self.assertIn(str(pid).strip(), self.type_remedy(open_one["remedy"]))
+            self.type_statement(open_one["remedy"], "pg_terminate_backend", "PID", str(pid).strip())
+            self.assertIn("forgotten", self.type_remedy(prepared["remedy"]))
+            self.type_statement(prepared["remedy"], "rollback prepared", "GID", "forgotten")
+            wait_for("the cures", lambda: not late & self.wrong().keys())
+        self.set_clock(0)
+
+    # Redis
+
+    def redis(self, command):
+        return self.type("redis-cli " + command)
+
+    def test_a_redis_that_throws_messages_away(self):
+        self.redis("config set maxmemory-policy allkeys-lru")
+        remedy = self.finding("maxmemory_policy", "problem").split("; redis-cli config rewrite")[0]  # this one has no file
+        self.redis("set thrown away")
+        self.redis("config set maxmemory 1")
+        wait_for("an eviction", lambda: self.is_wrong("evicted_keys"))
+        self.redis("config set maxmemory 0")
+        self.type_remedy(remedy)
+        self.type_remedy(self.finding("evicted_keys", "warning"))
+
+    def test_a_redis_that_is_full(self):
+        used = int(re.search(r"used_memory:(\d+)", self.redis("info memory"))[1])
+        self.redis(f"config set maxmemory {used}")
+        self.type(COMMAND.findall(self.finding("used_memory_percent", "warning"))[0])
+
+    def test_a_redis_that_is_a_replica(self):
+        self.redis("replicaof 127.0.0.1 1")
+        self.assertIn("sentinel://", self.finding("role", "problem"))
+        self.redis("replicaof no one")
+
+    def test_a_redis_that_cannot_store_its_snapshot(self):
+        obstacle = os.path.join(self.stack.folder, "dump.rdb")
+        os.mkdir(obstacle)
+        self.redis("config set save '900 1'")
+        self.redis("bgsave")
+        remedy = self.finding("rdb_last_bgsave_status", "warning")
+        wait_for("a refused write", lambda: "MISCONF" in self.redis("set a b"))
+        without_snapshots, with_them = COMMAND.findall(remedy)
+        self.type(without_snapshots)
+        self.assertEqual(self.redis("set a b").strip(), "OK")
+        os.rmdir(obstacle)
+        self.type(with_them)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,12 @@ from tavola_test.settings import SOURCE
 from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
 
+PAUSE = 1
+DEAD = 4  # the dead letters of GIVEN_UP, and that of the entity of PageCase.fill whose age is a word
+GIVEN_UP = """
+insert into dead_letters (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history)
+select 1, e.table_id, e.partition_key, e.row_key, e.bucket, 0, true, 10, 'INTERNAL: the disk is full', ''
+from entities e join tables t using (table_id) where t.live and t.name = 'people' and e.row_key in ('0002', '0003', '0004')"""
 VIEWS = ["overview", "tables", "indexes", "transactions", "dead-letters", "hot"]
 SCREENSHOTS = os.environ.get("TEST_SCREENSHOTS")  # a folder for a picture of each view
 
@@ -35,7 +41,8 @@ class PageCase(unittest.TestCase):
         self.addCleanup(self.stack.close)
         self.metrics = os.path.join(self.stack.folder, "metrics")
         self.stack.start_server(TAVOLA_HTTP_LISTEN="127.0.0.1:0", TAVOLA_METRICS_LISTEN="unix:" + self.metrics, **self.SETTINGS)
-        self.stack.start_worker()
+        self.worker_metrics = os.path.join(self.stack.folder, "worker-metrics")
+        self.stack.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.worker_metrics)
         self.port = address_of(self.stack)[1]
 
     def get(self, path, method="GET"):
@@ -132,6 +139,37 @@ class InABrowser(PageCase):
         self.show("overview")
         self.browser.wait_for_text("Calls a second", seconds=30)
         self.picture("overview")
+
+    def plotted(self, title):
+        """The newest value of a plot, as its label for readers of the screen says it."""
+        label = self.browser.run("return document.querySelector(`svg[aria-label^='${arguments[0]}:']`)?.getAttribute('aria-label')", title)
+        return label and re.match(r"[^:]*: (.*) now", label)[1]
+
+    def test_lag_and_dead_letters_are_plotted(self):
+        """Work that waits, and work that was given up: the newest sample is what the worker's /metrics say."""
+        with self.stack.connect() as caller:
+            self.fill(caller)
+            caller.control_queue(control=PAUSE)
+            told = lambda: metrics.read(self.worker_metrics)
+            wait_for("a worker that pauses", lambda: told().value("tavola_queue_paused", queue="q0") == 2)
+            self.stack.sql(GIVEN_UP)
+            caller.insert_entity(table="people", entity=entity("sales", "waits", City="Rome", Age=1))
+            wait_for("the worker's gauges", lambda: told().value("tavola_dead_letters", state="dead") == DEAD, 30)
+            taken = lambda: [sample.backlog for sample in caller.list_server_samples().samples if sample.HasField("backlog")]
+            wait_for("a sample of them", lambda: taken() and (taken()[-1].dead_letters, taken()[-1].lag.ToTimedelta().total_seconds() > 0) == (DEAD, True), 40)
+        self.open("/#/overview")
+        wait_for("the plots", lambda: self.plotted("Dead letters") == str(DEAD), 30)
+        number, unit = self.plotted("Lag of the workers").split()
+        lag = float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1, "min": 60}[unit]
+        self.assertGreater(lag, 0)
+        wait_for("as much in /metrics", lambda: told().value("tavola_worker_lag_seconds") >= lag)
+        self.assertLess(told().value("tavola_worker_lag_seconds"), lag + 60)
+        self.check_names("overview")
+        self.picture("backlog")
+        self.browser.size(360, 740)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth - innerWidth"), 0)
+        self.assertEqual(self.plotted("Dead letters"), str(DEAD))
+        self.picture("backlog-narrow")
 
     def test_entities_are_queried_written_and_deleted(self):
         with self.stack.connect() as caller:
@@ -317,6 +355,7 @@ class WithAuthentication(InABrowser):
     test_every_view_shows_what_there_is = test_entities_are_queried_written_and_deleted = None
     test_text_is_shown_as_text = test_the_keyboard_is_enough = test_a_server_that_goes_away = None
     test_hot_partitions_are_a_map_over_ranges_of_keys = test_the_overview_under_load = None
+    test_lag_and_dead_letters_are_plotted = None
     test_without_javascript_it_says_what_there_is_instead = None
 
     def test_a_token_that_ends_while_the_page_is_open(self):

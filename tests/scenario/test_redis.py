@@ -3,6 +3,7 @@
 is no longer the master.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -34,6 +35,18 @@ class Tls(RedisCase):
             self.wait_for_streaming()
             self.wait_for_messages()
         load.check()
+
+    def test_doctor_reaches_it_with_the_same_settings(self):
+        node = Node(self.stack, "redis-tls", tls=self.tls)
+        given = {"TAVOLA_REDIS": f"rediss://localhost:{node.port}", **self.ours}
+
+        def reached(**more):
+            told = json.loads(run_program("tavola", "doctor", "--json", "--no-probe", settings={**given, **more}).stdout)
+            return [one["severity"] for one in told["findings"] if one["part"] == "Redis" and one["what"] == "it can be reached"]
+
+        wait_for("an answer of Redis", lambda: reached(TAVOLA_REDIS_CA=self.authority.file) == ["ok"])
+        self.assertEqual(reached(TAVOLA_REDIS_CA=self.stranger.file), [])
+        self.assertEqual(reached(), [])
 
     def why_polling(self, url, **settings):
         log = os.path.join(self.stack.folder, "tavola-worker.log")

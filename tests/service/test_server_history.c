@@ -67,6 +67,25 @@ START_TEST(the_oldest_samples_make_room)
 }
 END_TEST
 
+START_TEST(the_backlog_belongs_to_the_newest_sample)
+{
+    struct server_history_sample samples[SERVER_HISTORY_SAMPLES];
+
+    server_history_set_backlog(&history, &(struct outcome_backlog){ 1, 1 }); /* there is no sample yet */
+    ck_assert(!server_history_tick(&history, &sources, 1));
+    ck_assert(server_history_tick(&history, &sources, 10 * SECOND_US + 1));
+    ck_assert(!server_history_tick(&history, &sources, 11 * SECOND_US));
+    ck_assert(server_history_tick(&history, &sources, 20 * SECOND_US + 1));
+    server_history_set_backlog(&history, &(struct outcome_backlog){ .lag_us = 7, .dead_letters = 0 });
+
+    ck_assert_uint_eq(server_history_read(&history, samples), 2);
+    ck_assert_int_eq(samples[0].lag_us, SERVER_HISTORY_NOT_READ);
+    ck_assert_int_eq(samples[0].dead_letters, SERVER_HISTORY_NOT_READ);
+    ck_assert_int_eq(samples[1].lag_us, 7);
+    ck_assert_int_eq(samples[1].dead_letters, 0);
+}
+END_TEST
+
 Suite *test_server_history_suite(void)
 {
     Suite *suite = suite_create("server_history");
@@ -75,6 +94,7 @@ Suite *test_server_history_suite(void)
     tcase_add_checked_fixture(tc, begin, end);
     tcase_add_test(tc, a_sample_covers_an_interval);
     tcase_add_test(tc, the_oldest_samples_make_room);
+    tcase_add_test(tc, the_backlog_belongs_to_the_newest_sample);
     suite_add_tcase(suite, tc);
     return suite;
 }

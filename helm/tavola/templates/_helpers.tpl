@@ -119,6 +119,44 @@ securityContext:
 {{- end -}}
 {{- end }}
 
+{{/* What the schema of the values cannot say. */}}
+{{- define "tavola.requireSense" -}}
+{{- range $part := list "server" "worker" }}
+{{- $values := index $.Values $part }}
+{{- range $name := list "autoscaling" "keda" }}
+{{- with get $values $name }}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}
+{{- fail (printf "%s.%s.minReplicas is %v, and maxReplicas %v: it must not be less" $part $name .minReplicas .maxReplicas) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and $values.autoscaling.enabled (not (dig "requests" "cpu" "" ($values.resources | default dict))) }}
+{{- fail (printf "%s.autoscaling.enabled needs %s.resources.requests.cpu: the target is a share of it" $part $part) }}
+{{- end }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) }}
+{{- fail "metrics.serviceMonitor.enabled without metrics.enabled: there would be nothing to read" }}
+{{- end }}
+{{- include "tavola.requireOwnPorts" (dict "part" "server" "ports" (dict "server.port" .Values.server.port "server.httpPort" .Values.server.httpPort
+    "server.healthPort" .Values.server.healthPort "metrics.port" (ternary .Values.metrics.port 0 .Values.metrics.enabled))) }}
+{{- include "tavola.requireOwnPorts" (dict "part" "worker" "ports" (dict "worker.healthPort" .Values.worker.healthPort
+    "worker.keda.port" (ternary .Values.worker.keda.port 0 .Values.worker.keda.enabled)
+    "metrics.port" (ternary .Values.metrics.port 0 .Values.metrics.enabled))) }}
+{{- end }}
+
+{{/* Two listeners of a pod cannot have one port. 0: there is no such listener. */}}
+{{- define "tavola.requireOwnPorts" -}}
+{{- $taken := dict }}
+{{- range $name, $port := .ports }}
+{{- if $port }}
+{{- with get $taken (toString $port) }}
+{{- fail (printf "%s and %s are both %v: the listeners of a %s need ports of their own" . $name $port $.part) }}
+{{- end }}
+{{- $_ := set $taken (toString $port) $name }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "tavola.postgres" -}}
 - name: TAVOLA_POSTGRES
   valueFrom:

@@ -16,6 +16,20 @@ static Google__Protobuf__Duration *duration_of(int64_t us, struct arena *arena)
     return us == SERVER_HISTORY_NO_CALLS ? NULL : codec_duration(us, arena);
 }
 
+/* NULL: the database has not answered. */
+static Tavola__V1__Backlog *backlog_of(const struct server_history_sample *sample, struct arena *arena)
+{
+    Tavola__V1__Backlog *message;
+
+    if (sample->lag_us == SERVER_HISTORY_NOT_READ)
+        return NULL;
+    message = ARENA_NEW(arena, Tavola__V1__Backlog);
+    tavola__v1__backlog__init(message);
+    message->lag = codec_duration(sample->lag_us, arena);
+    message->dead_letters = sample->dead_letters;
+    return message;
+}
+
 static void write_sample(const struct server_history_sample *sample, struct arena *arena, struct buf *reply)
 {
     Tavola__V1__ServerSample message = TAVOLA__V1__SERVER_SAMPLE__INIT;
@@ -29,6 +43,7 @@ static void write_sample(const struct server_history_sample *sample, struct aren
     message.waiting = sample->waiting;
     message.connections = sample->connections;
     message.memory_bytes = sample->memory_bytes;
+    message.backlog = backlog_of(sample, arena);
     codec_pack(reply, 1, &message.base);
 }
 

@@ -45,6 +45,16 @@ static const struct outcome_queues *listed(void)
     return &operation->out.queues;
 }
 
+static const struct outcome_backlog *backlog(void)
+{
+    struct operation *operation = call_make(&world.arena, OPERATION_BACKLOG, "");
+
+    queue_calls_backlog(&world.writer, operation);
+    arena_cleanup(&world.writer.arena);
+    call_succeeded(operation);
+    return &operation->out.backlog;
+}
+
 static const struct outcome_queues *controlled(
     enum queue_action action, int32_t queue, int16_t kind, int64_t rate)
 {
@@ -135,6 +145,26 @@ START_TEST(what_is_open_is_counted_and_has_an_age)
     ck_assert_int_eq(view->open_intents, 2);
     ck_assert_int_gt(view->oldest_age_us, INT64_C(1000000000000000));
     ck_assert_int_eq(view[1].open_intents, 0);
+}
+END_TEST
+
+START_TEST(the_backlog_is_the_oldest_intent_of_a_key_and_the_dead_letters_that_stand)
+{
+    ck_assert_int_eq(backlog()->lag_us, 0);
+    ck_assert_int_eq(backlog()->dead_letters, 0);
+
+    world_put(&world, "a", "Bonn", "x");
+    test_sql(world.sql, "update intents set id = "
+                        "('00000000000003e8' || right(replace(id::text, '-', ''), 16))::uuid");
+    ck_assert_int_gt(backlog()->lag_us, INT64_C(1000000000000000));
+    test_sql(world.sql, "update intents set kind = 2"); /* a step of a transaction */
+    ck_assert_int_eq(backlog()->lag_us, 0);
+
+    test_sql(world.sql, "insert into dead_letters (bucket, kind, table_id, partition_key, row_key, index_id, "
+                        "dead, discarded, "
+                        "failures, cause, history) select 1, 1, 1, 'p', n, 0, n <> 1, n = 2, 1, '', '' "
+                        "from generate_series(1, 5) n");
+    ck_assert_int_eq(backlog()->dead_letters, 3);
 }
 END_TEST
 
@@ -316,6 +346,7 @@ Suite *test_queues_suite(void)
     tcase_set_timeout(tc, 30);
     tcase_add_test(tc, all_queues_run_at_first);
     tcase_add_test(tc, what_is_open_is_counted_and_has_an_age);
+    tcase_add_test(tc, the_backlog_is_the_oldest_intent_of_a_key_and_the_dead_letters_that_stand);
     tcase_add_test(tc, controls_reach_one_kind_of_one_queue);
     tcase_add_test(tc, a_drain_means_what_is_open_when_it_begins);
     tcase_add_test(tc, permits_are_one_limit_for_all_and_save_up_a_second);

@@ -34,8 +34,13 @@ class Stack:
 
     counter = 0
 
-    def __init__(self, migrate=True, redis=True, postgres=True, own_postgres=False, postgres_environment=None, power=False):
+    def __init__(self, migrate=True, redis=True, postgres=True, own_postgres=False, postgres_environment=None, power=False,
+                 operated=False):
+        """operated: the PostgreSQL of the stack's own has no settings on its command line that a test may change with
+        `alter system`, and the programs are not told to bear with them.
+        """
         Stack.counter += 1
+        self.operated = operated
         self.folder = tempfile.mkdtemp(prefix="ts-")
         self.children = []
         self.server_defaults = {}  # settings of each server that is started
@@ -179,7 +184,10 @@ class Stack:
             self.cluster = Postgres(self.disk.folder, {**self.OWN_SETTINGS, "fsync": "on"})
             self.disk.sync()
         else:
-            self.cluster = Postgres(self.folder, self.OWN_SETTINGS)
+            settings = dict(self.OWN_SETTINGS)
+            if self.operated:
+                del settings["fsync"]
+            self.cluster = Postgres(self.folder, settings)
         self.cluster.environment = environment
         self.postgres_folder = self.cluster.folder
         self.postgres_user = self.postgres_home = "postgres"
@@ -253,7 +261,7 @@ class Stack:
 
     def settings(self, more):
         given = {"TAVOLA_POSTGRES": self.postgres, "TAVOLA_REDIS": "unix:" + self.redis_socket}
-        if self.own_postgres and not self.disk:
+        if self.own_postgres and not self.disk and not self.operated:
             given["TAVOLA_ALLOW_DATA_LOSS"] = "on"  # see OWN_SETTINGS
         return {**given, **more}
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_web_token.c - bearer tokens of other parties: which keys verify them, and what their claims open. The tokens are
- * signed here, with keys that are made for each test.
+ * signed here, with keys that are made once: to make one can take seconds on a machine that is busy.
  */
 #include "api/jwt/web_token.h"
 
@@ -60,17 +60,26 @@ static void take_keys(struct str first, struct str second)
     ck_assert_msg(web_keys_parse(set, &keys, &err) == STATUS_OK, "%s", err.message);
 }
 
+static void make_key(void)
+{
+    rsa = EVP_RSA_gen(2048);
+    ck_assert_ptr_nonnull(rsa);
+}
+
+static void free_key(void)
+{
+    EVP_PKEY_free(rsa);
+}
+
 static void setup(void)
 {
     arena_init(&arena);
-    rsa = EVP_RSA_gen(2048);
     keys = NULL;
 }
 
 static void teardown(void)
 {
     web_keys_free(keys);
-    EVP_PKEY_free(rsa);
     arena_cleanup(&arena);
 }
 
@@ -263,6 +272,8 @@ Suite *test_web_token_suite(void)
     Suite *suite = suite_create("web_token");
     TCase *tc = tcase_create("web_token");
 
+    tcase_set_timeout(tc, 60);
+    tcase_add_unchecked_fixture(tc, make_key, free_key);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, each_key_verifies_its_own_algorithm);
     tcase_add_test(tc, a_public_key_is_never_a_secret);
