@@ -26,6 +26,14 @@ const char *command_table_first_word(const char *word)
     return word;
 }
 
+const char *command_table_alias(size_t position, const char **stands_for)
+{
+    if (position >= ARRAY_LEN(aliases))
+        return NULL;
+    *stands_for = aliases[position].stands_for;
+    return aliases[position].word;
+}
+
 const struct command_group *const *command_table_groups(size_t *count)
 {
     *count = ARRAY_LEN(groups);

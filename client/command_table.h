@@ -16,6 +16,9 @@ const struct command_group *const *command_table_groups(size_t *count);
  */
 const char *command_table_first_word(const char *word);
 
+/* The alias at a position, and the first word that it stands for; NULL: there are no more. */
+const char *command_table_alias(size_t position, const char **stands_for);
+
 /* The command at a position in that order; NULL: there are no more. */
 const struct command *command_table_at(size_t position);
 

@@ -12,6 +12,7 @@
 #include "api/json/schema.h"
 #include "client/api_comments.h"
 #include "client/calls.h"
+#include "client/interrupt.h"
 #include "client/output.h"
 #include "domain/limits.h"
 
@@ -182,6 +183,8 @@ static void print_message(const struct schema_message *message, struct arena *ar
         printf("  %-28.*s %s%.*s%s\n", STR_ARG(field->json_name),
             field->is_repeated && !schema_is_map(field) ? "list of " : "", STR_ARG(type_name(field, arena)),
             field->oneof >= 0 ? " (one of a choice)" : "");
+        if (field->message && text_form(field->message))
+            printf("%*sin JSON: %s\n", COMMENT_INDENT, "", text_form(field->message));
         print_comment(message->name, field->name, COMMENT_INDENT, arena);
         if (field->values)
             print_values(field->values, arena);
@@ -386,6 +389,7 @@ static int call_stream(struct api_call *call, struct str json)
     if (tavola_stream_open(call->client, call->method->path.data, call->timeout_ms > 0 ? call->timeout_ms : 0,
             &stream, &error) != TAVOLA_OK)
         return print_failure(&error);
+    interrupt_on_closed_output();
     for (int i = 0;
          i < requests.count && tavola_stream_send(stream, requests.items[i].data, requests.items[i].len); i++)
         continue;

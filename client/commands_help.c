@@ -48,13 +48,22 @@ static void print_second_words(size_t position, size_t len)
     printf("\" ;;\n");
 }
 
-static void print_bash(void)
+/* Print the lines that put the first word of a command in place of an alias. */
+static void print_bash_aliases(void)
+{
+    const char *alias, *stands_for;
+
+    printf("    case \"$line\" in\n");
+    for (size_t i = 0; (alias = command_table_alias(i, &stands_for)) != NULL; i++)
+        printf("    %s | \"%s \"*) line=\"%s${line#%s}\" ;;\n", alias, alias, stands_for, alias);
+    printf("    esac\n");
+}
+
+static void print_bash_first_words(void)
 {
     const struct command *command;
 
-    printf("_tavola() {\n    local words=\"\" cur=\"${COMP_WORDS[COMP_CWORD]}\" "
-           "line=\"${COMP_WORDS[*]:1:COMP_CWORD-1}\"\n"
-           "    case \"$line\" in\n    \"\") words=\"");
+    printf("    case \"$line\" in\n    \"\") words=\"");
     for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {
         size_t len = strcspn(command->words, " ");
 
@@ -62,6 +71,27 @@ static void print_bash(void)
             printf("%.*s ", (int)len, command->words);
     }
     printf("--help --version --profile --target\" ;;\n");
+}
+
+/* An alias is offered only if nothing else begins with the word: the list of all commands stays short. */
+static void print_bash_last_resort(void)
+{
+    const char *alias, *stands_for;
+
+    printf("    [ -n \"$line\" ] || [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -W \"");
+    for (size_t i = 0; (alias = command_table_alias(i, &stands_for)) != NULL; i++)
+        printf("%s ", alias);
+    printf("\" -- \"$cur\"))\n");
+}
+
+static void print_bash(void)
+{
+    const struct command *command;
+
+    printf("_tavola() {\n    local words=\"\" cur=\"${COMP_WORDS[COMP_CWORD]}\" "
+           "line=\"${COMP_WORDS[*]:1:COMP_CWORD-1}\"\n");
+    print_bash_aliases();
+    print_bash_first_words();
     for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {
         size_t len = strcspn(command->words, " ");
 
@@ -73,8 +103,9 @@ static void print_bash(void)
         print_options(command, " ");
         printf("\" ;;\n");
     }
-    printf("    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F "
-           "_tavola tavola\n");
+    printf("    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n");
+    print_bash_last_resort();
+    printf("}\ncomplete -o default -F _tavola tavola\n");
 }
 
 static void print_zsh(void)
@@ -97,6 +128,18 @@ static void print_quoted(const char *text)
     putchar('\'');
 }
 
+/* Print the condition that the line has this first word, or an alias of it. */
+static void print_fish_condition(const char *words, size_t len)
+{
+    const char *alias, *stands_for;
+
+    printf("complete -c tavola -n '__fish_seen_subcommand_from %.*s", (int)len, words);
+    for (size_t i = 0; (alias = command_table_alias(i, &stands_for)) != NULL; i++)
+        if (strlen(stands_for) == len && strncmp(stands_for, words, len) == 0)
+            printf(" %s", alias);
+    printf("'");
+}
+
 static void print_fish_command(const struct command *command, size_t position)
 {
     size_t len = strcspn(command->words, " ");
@@ -109,15 +152,16 @@ static void print_fish_command(const struct command *command, size_t position)
         putchar('\n');
     }
     if (command->words[len]) {
-        printf("complete -c tavola -n '__fish_seen_subcommand_from %.*s' -a %s -d ", (int)len, command->words,
-            command->words + len + 1);
+        print_fish_condition(command->words, len);
+        printf(" -a %s -d ", command->words + len + 1);
         print_quoted(command->help);
         putchar('\n');
     }
     while (arguments_next_option(&rest, &name, &has_value))
-        if (name.len > 2)
-            printf("complete -c tavola -n '__fish_seen_subcommand_from %.*s' -l %.*s%s\n", (int)len,
-                command->words, STR_ARG(str_from(name, 2)), has_value ? " -r" : "");
+        if (name.len > 2) {
+            print_fish_condition(command->words, len);
+            printf(" -l %.*s%s\n", STR_ARG(str_from(name, 2)), has_value ? " -r" : "");
+        }
 }
 
 static void print_fish(void)

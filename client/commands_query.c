@@ -66,6 +66,57 @@ static void write_explain_request(const struct tavola_query *query, struct reque
     request_end(&inner);
 }
 
+/* The property of a suggested index: what stands between these words of the server's sentence; "PROPERTY" otherwise. */
+static struct str suggested_property(const char *sentence)
+{
+    static const char before[] = "the property ", behind[] = " (CreateIndex)";
+    const char *begin = strstr(sentence, before), *end = begin ? strstr(begin, behind) : NULL;
+
+    if (!end)
+        return STR_LITERAL("PROPERTY");
+    begin += strlen(before);
+    return str_of_bytes(begin, (size_t)(end - begin));
+}
+
+/* Print a command in place of the method's name with which the text begins. Returns the name's length; 0: none. */
+static size_t print_command_of(const char *text, const char *line, const char *table)
+{
+    static const struct {
+        const char *method, *command;
+    } commands_of[] = { { "(LookupIndex)", "(tavola lookup NAME VALUE)" },
+        { "LookupIndex in the index", "tavola lookup" }, { "LookupIndex", "tavola lookup" },
+        { "ScanEntities", "tavola export" }, { "CreateIndex", NULL } };
+
+    for (size_t i = 0; i < ARRAY_LEN(commands_of); i++) {
+        size_t len = strlen(commands_of[i].method);
+
+        if (strncmp(text, commands_of[i].method, len) != 0)
+            continue;
+        if (commands_of[i].command)
+            printf("%s", commands_of[i].command);
+        else
+            printf("tavola index create NAME %s %.*s", table, STR_ARG(suggested_property(line)));
+        return len;
+    }
+    return 0;
+}
+
+/* Print a suggestion, which names methods, in terms of commands. Returns what stands behind its line. */
+static const char *print_suggestion(const char *line, const char *table)
+{
+    const char *text = line;
+
+    while (*text && *text != '\n') {
+        size_t len = print_command_of(text, line, table);
+
+        if (len == 0)
+            putchar(*text);
+        text += len > 0 ? len : 1;
+    }
+    putchar('\n');
+    return *text ? text + 1 : text;
+}
+
 /* Print the access path, the rows that it examines at most where that is known, and what would help. */
 static int explain(struct tavola *client, const struct tavola_query *query)
 {
@@ -85,8 +136,8 @@ static int explain(struct tavola *client, const struct tavola_query *query)
     if (tavola_record_integer(&record, "expected.rowsExamined") > 0)
         printf("examines     %lld rows at most\n",
             (long long)tavola_record_integer(&record, "expected.rowsExamined"));
-    if (*suggestions)
-        printf("%s\n", suggestions);
+    for (const char *rest = suggestions; *rest;)
+        rest = print_suggestion(rest, query->table);
     tavola_free(path);
     tavola_free(suggestions);
     tavola_reply_free(reply);
@@ -287,9 +338,10 @@ static const struct command commands[] = {
         .words = "query",
         .arguments = QUERY_ARGUMENTS,
         .help = "print the entities of a table that match a filter; FORM is jsonl, json, csv or table; "
-                "--explain: "
-                "print how they would be found instead",
+                "--explain: print how they would be found instead, what would help, and literals of a "
+                "doubtful type (Age ge '36' compares with text and finds no number)",
         .examples = "tavola query people 'Age ge 36' -o table\n"
+                    "tavola query people 'Age ge 36' --explain\n"
                     "tavola query people \"PartitionKey eq 'sales'\" --select Name,Age --limit 10\n",
         .run = run_query,
     },

@@ -28,15 +28,20 @@ static const struct rows_column columns[] = {
 
 static void print_attempt(const struct tavola_record *attempt)
 {
-    static const char *const paths[] = { "step", "number", "worker", "etagBefore", "etagAfter",
+    enum { STEP, NUMBER, WORKER, BEFORE, AFTER, REASON, MESSAGE, PATHS };
+    static const char *const paths[PATHS] = { "step", "number", "worker", "etagBefore", "etagAfter",
         "error.reason", "error.message" };
-    char *texts[ARRAY_LEN(paths)];
+    char *texts[PATHS];
 
-    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+    for (size_t i = 0; i < PATHS; i++)
         texts[i] = tavola_record_text(attempt, paths[i]);
-    printf("  step %s attempt %s by %s: %s -> %s %s %s\n", texts[0], texts[1], texts[2], texts[3], texts[4],
-        texts[5], texts[6]);
-    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+    printf("  step %s attempt %s by %s", texts[STEP], texts[NUMBER], texts[WORKER]);
+    if (*texts[BEFORE] || *texts[AFTER])
+        printf(": %s -> %s", *texts[BEFORE] ? texts[BEFORE] : "none", *texts[AFTER] ? texts[AFTER] : "none");
+    if (*texts[REASON] || *texts[MESSAGE])
+        printf(": %s %s", texts[REASON], texts[MESSAGE]);
+    printf("\n");
+    for (size_t i = 0; i < PATHS; i++)
         tavola_free(texts[i]);
 }
 

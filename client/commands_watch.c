@@ -69,6 +69,7 @@ static int run_watch(const struct client_config *config, int argc, char **argv)
     if (arguments.count != 1)
         return command_misused("watch", WATCH_ARGUMENTS);
     interrupt_catch();
+    interrupt_on_closed_output();
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;

@@ -4,6 +4,7 @@
  */
 #include "client/interrupt.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -61,6 +62,31 @@ void interrupt_run(void (*run)(void *context), void *context)
     if (run && interrupt_came())
         run(context);
     pthread_mutex_unlock(&interrupt.lock);
+}
+
+/* poll reports errors without being asked for events: for a pipe or terminal, that its other end is closed. */
+static void *wait_for_closed_output(void *ignored)
+{
+    struct pollfd output = { .fd = STDOUT_FILENO };
+
+    while (poll(&output, 1, -1) < 0)
+        continue;
+    if ((output.revents & (POLLERR | POLLHUP)) == 0)
+        return ignored;
+    (void)raise(SIGPIPE);
+    _exit(1); /* the program was started with SIGPIPE ignored */
+}
+
+void interrupt_on_closed_output(void)
+{
+    static bool is_watched;
+    pthread_t thread;
+
+    if (is_watched)
+        return;
+    is_watched = pthread_create(&thread, NULL, wait_for_closed_output, NULL) == 0;
+    if (is_watched)
+        pthread_detach(thread);
 }
 
 bool interrupt_came(void)

@@ -22,6 +22,12 @@ void interrupt_catch(void);
  */
 void interrupt_run(void (*run)(void *context), void *context);
 
+/*
+ * End the program by SIGPIPE as soon as the reader of its standard output has closed it. For commands that write
+ * rarely: another one gets the signal at its next write.
+ */
+void interrupt_on_closed_output(void);
+
 /* Whether a signal has come. Any thread may call it. */
 bool interrupt_came(void);
 

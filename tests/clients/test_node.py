@@ -9,13 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
 from test_orders import FOLDER as ORDERS
 from test_orders import OrdersCase
-from tavola_test.processes import Child, run_program
-from tavola_test.settings import BUILD, SOURCE
+from tavola_test.processes import Child, program_environment, run_program
+from tavola_test.settings import BUILD, SOURCE, TIMEOUT_FACTOR
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
@@ -75,6 +76,36 @@ class Node(unittest.TestCase):
         self.assertEqual(package["version"], newest)
         for version in package["dependencies"].values():
             self.assertRegex(version, r"^\d+\.\d+\.\d+$")
+
+
+class Page(unittest.TestCase):
+    """docs/node.md as a reader follows it: in a folder of their own, with the source tree in ~/tavola."""
+
+    page = pathlib.Path(SOURCE, "docs/node.md").read_text(encoding="utf-8")
+
+    def block(self, before):
+        """The lines of the first block behind these words."""
+        lines = self.page[self.page.index(before) + len(before):].splitlines()
+        first = next(number for number, line in enumerate(lines) if line.startswith("    "))
+        last = next(number for number in range(first, len(lines)) if lines[number] and not lines[number].startswith("    "))
+        return "".join(line[4:] + "\n" for line in lines[first:last]).strip() + "\n"
+
+    def test_its_command_installs_and_its_program_prints_what_it_says(self):
+        install = self.block("install the package from the source tree:")
+        self.assertRegex(install, r"^\$ npm pack .* && npm install .*\n$")
+        with Stack() as stack, tempfile.TemporaryDirectory() as home:
+            stack.start_server()
+            stack.start_worker()
+            pathlib.Path(home, "tavola").symlink_to(FOLDER / "stage")
+            own = pathlib.Path(home, "own")
+            own.mkdir()
+            (own / "first.mjs").write_text(self.block("A first program, `first.mjs`:"), encoding="utf-8")
+            environment = {**program_environment({"TAVOLA_TARGET": stack.target}), "HOME": home, "npm_config_cache": str(FOLDER / "npm"),
+                           "npm_config_prefer_offline": "true", "npm_config_audit": "false"}
+            done = subprocess.run(["bash", "-ec", install[2:] + "node first.mjs >printed"], cwd=own, env=environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120 * TIMEOUT_FACTOR)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual((own / "printed").read_text(encoding="utf-8"), self.block("It prints:"))
 
 
 class Orders(OrdersCase):

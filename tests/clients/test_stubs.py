@@ -45,7 +45,7 @@ class Stubs(ServerCase):
         self.run_words("sh", os.path.join(SOURCE, "examples", language, "build.sh"), self.folder.name)
 
     @unittest.skipUnless(has("javac", "protoc", "grpc_java_plugin", "/usr/share/java/grpc-netty.jar", "/usr/share/java/netty-codec-http2.jar"),
-                         "the packages of examples/java/build.sh are not installed")
+                         "the packages of examples/java/build.sh are not installed: ./dev test installs them where there is a JDK")
     def test_java(self):
         self.build("java")
         jars = self.run_words("sh", os.path.join(SOURCE, "examples/java/build.sh"), "--jars").strip()

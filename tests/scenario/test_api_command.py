@@ -89,6 +89,18 @@ class ApiCommand(ServerCase):
         shown = self.run_api("fields", "QueueControl").stderr + self.run_api("fields", "ControlQueueRequest").stdout
         self.assertRegex(shown, r"QUEUE_CONTROL_PAUSE\n +No new work is begun\.\n")
 
+    def test_the_example_of_an_update_turns_settings_off(self):
+        """The help shows how the form of a mask is written, and its example does what it says."""
+        shown = self.run_api("UpdateTable", "--help").stdout
+        self.assertRegex(shown, r'updateMask +google.protobuf.FieldMask\n +in JSON: text, names of fields with commas between them: "')
+        example = re.search(r'`(\{"table".*?\})` ends the', " ".join(shown.split()))[1]
+        policy = {"id": "readers", "permissions": "r", "expiry": "2099-01-01T00:00:00Z"}
+        self.call("CreateTable", {"name": "people", "changeFeed": True})
+        [changed] = self.call("UpdateTable", {"table": {"name": "people", "policies": [policy]}})
+        self.assertEqual((changed["table"]["changeFeed"], len(changed["table"]["policies"])), (True, 1))
+        [changed] = self.call("UpdateTable", example)
+        self.assertFalse({"changeFeed", "policies"} & set(changed["table"]))
+
     def test_a_server_that_is_not_there(self):
         done = run_program("tavola", "api", "GetEntity", settings={"TAVOLA_TARGET": "unix:/nowhere"})
         self.assertEqual(done.returncode, 1)

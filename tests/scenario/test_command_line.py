@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line in people's hands: files in and out of tables, and use that goes wrong."""
 
+import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from tavola_test import blobs
@@ -153,6 +156,21 @@ class Files(FilesCase):
         self.assertEqual(running.stderr.read(), "")
         running.stderr.close()
 
+    def test_a_watch_ends_when_its_reader_does(self):
+        """No change and no bookmark comes: nothing is written, and the command ends all the same."""
+        table = self.new_name()
+        self.client.create_table(name=table, change_feed=True)
+        for words in (["watch", table, "--tokens"], ["api", "WatchEntities", json.dumps({"table": table})]):
+            with self.subTest(words):
+                running = self.begin(*words)
+                self.assertTrue(running.stdout.readline())
+                begun = time.monotonic()
+                running.stdout.close()
+                self.assertEqual(running.wait(timeout=60), -signal.SIGPIPE)
+                self.assertLess(time.monotonic() - begun, 2, "it waited for the next bookmark")
+                self.assertEqual(running.stderr.read(), "")
+                running.stderr.close()
+
     def test_wrong_words(self):
         self.assertIn('there is no option "--csw"; did you mean "--csv"?', self.run_command("import", "t", "f", "--csw", code=2).stderr)
         self.assertIn("--output needs a value", self.run_command("export", "t", "--output", code=2).stderr)
@@ -276,6 +294,14 @@ class Reading(ServerCase):
         self.assertRegex(self.run_command("query", self.table, "PartitionKey eq 'p' and RowKey eq 'r'", "--explain").stdout,
                          r"^access path  POINT\nexamines     1 rows at most\n")
 
+    def test_an_explanation_names_commands_and_doubtful_literals(self):
+        said = self.run_command("query", self.table, "Name eq 'Ada' and Age ge '40'", "--explain").stdout
+        self.assertIn(f"(tavola index create NAME {self.table} Name)", said)
+        self.assertIn("(tavola lookup NAME VALUE)", said)
+        self.assertRegex(said, "(?m)^Age ge '40': the literal is text; a number is written without quotes. .* counts as less than it$")
+        self.assertNotRegex(said, "CreateIndex|LookupIndex")
+        self.assertIn("tavola export streams it", self.run_command("query", self.table, "--explain").stdout)
+
     def test_what_finds_nothing_says_so(self):
         done = self.run_command("query", self.table, "Age lt 0")
         self.assertEqual((done.stdout, done.stderr), ("", "tavola: nothing was found\n"))
@@ -350,6 +376,8 @@ class Together(ServerCase):
             {"put": {**key, "A": 1}}, {"move": key, "to": {"PartitionKey": "q", "RowKey": "1"}, "toTable": there}))
         self.assertRegex(shown, r"^by-words +DONE +steps done: 2\n")
         self.assertEqual((self.keys(here), self.keys(there)), ([], ["1"]))
+        self.assertNotRegex(shown, r"(?m) $")
+        self.assertRegex(shown, r'(?m)^  step 0 attempt 1 by \S+: none -> W/"\S+"$')
         self.assertRegex(self.run_command("tx", "wait", "by-words"), "DONE")
         listed = json.loads(self.run_command("transactions", "list", "--state", "DONE", "-o", "json"))
         self.assertIn("by-words", [one["transactionId"] for one in listed])
@@ -378,6 +406,52 @@ class Together(ServerCase):
         self.assertIn("-o takes", self.run_command("queue", "list", "-o", "xml", code=2))
 
 
+class Escapes(ServerCase):
+    """Escape sequences are for the screen of `tavola top` only; colours are for nothing."""
+
+    def printed(self, *words, terminal, **more):
+        """What a command prints, on both outputs."""
+        settings = {"TAVOLA_TARGET": self.stack.target, "TERM": "xterm-256color", **more}
+        if not terminal:
+            done = run_program("tavola", *words, settings=settings)
+            return done.stdout + done.stderr
+        leader, follower = pty.openpty()
+        running = subprocess.Popen([program("tavola"), *words], env=program_environment(settings), stdin=subprocess.DEVNULL,
+                                   stdout=follower, stderr=follower)
+        os.close(follower)
+        shown = b""
+        with contextlib.suppress(OSError):  # EIO: the terminal has no program any more
+            while more := os.read(leader, 65536):
+                shown += more
+        os.close(leader)
+        running.wait()
+        return shown.decode()
+
+    def commands(self):
+        """Each command's help, and one use of those that need no more than a table; half of these fail."""
+        listed = [line.strip() for line in run_program("tavola", "--help").stdout.splitlines() if re.match("  [a-z]", line)]
+        helps = [[word for word in re.split(r" (?=[A-Z\[<-])|$", line)[0].split() if word.islower()] + ["--help"] for line in listed]
+        self.assertGreater(len(helps), 40)
+        table = self.new_table()
+        self.client.insert_entity(table=table, entity=entity("p", "\u00e9", {"Text": "\033[31mred", "Age": 3}))
+        return [*helps, ["--help"], ["--version"], ["query", table], ["query", table, "-o", "table"], ["query", table, "--explain"],
+                ["count", table], ["table", "list"], ["index", "list", table, "-o", "json"], ["queue", "list"], ["tx", "list"],
+                ["dead-letters", "list", "none"], ["export", table], ["import", table, "/dev/null"], ["doctor"], ["top", "--once"], ["health"],
+                ["api", "GetTable", '{"name": "none"}'], ["api", "UpdateTable", "--help"], ["count", "none"], ["cuont", "none"]]
+
+    def test_no_command_prints_them_into_a_pipe(self):
+        for words in self.commands():
+            with self.subTest(words):
+                printed = self.printed(*words, terminal=False)
+                self.assertTrue(printed or words[0] == "import", words)
+                self.assertNotIn("\033", printed)
+
+    def test_no_command_prints_them_on_a_terminal_without_colours(self):
+        for words in self.commands():
+            with self.subTest(words):
+                self.assertNotIn("\033", self.printed(*words, terminal=True, NO_COLOR="1"))
+
+
 class ExpiredToken(SecurityCase):
     def test_it_is_said_with_an_exit_code(self):
         keys = self.new_account("expired")
@@ -401,6 +475,23 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("tavola", "entity", "p"), ["put"])
         self.assertEqual(self.complete("tavola", "query", "--sel"), ["--select"])
         self.assertEqual(self.complete("tavola", "export", "people", "--out"), ["--output"])
+
+    def test_bash_completes_behind_an_alias(self):
+        for alias, first in (("tx", "transaction"), ("transactions", "transaction"), ("tables", "table"), ("entities", "entity"),
+                             ("indexes", "index"), ("queues", "queue"), ("blobs", "blob"), ("dead-letter", "dead-letters")):
+            with self.subTest(alias):
+                self.assertTrue(self.complete("tavola", alias, ""))
+                self.assertEqual(self.complete("tavola", alias, ""), self.complete("tavola", first, ""))
+        self.assertEqual(self.complete("tavola", "tx", "su"), ["submit"])
+        self.assertEqual(self.complete("tavola", "tx", "submit", "--wa"), ["--wait"])
+        self.assertEqual(self.complete("tavola", "entities", "put", "people", "--if"), ["--if-match"])
+        self.assertEqual(self.complete("tavola", "tx"), ["tx"])
+        self.assertEqual(self.complete("tavola", "tabl"), ["table"])
+
+    def test_fish_completes_behind_an_alias(self):
+        fish = run_program("tavola", "completion", "fish").stdout
+        self.assertIn("complete -c tavola -n '__fish_seen_subcommand_from transaction tx transactions' -a submit -d ", fish)
+        self.assertIn("complete -c tavola -n '__fish_seen_subcommand_from transaction tx transactions' -l wait\n", fish)
 
     def test_every_command_is_on_the_man_page_and_completed_in_fish(self):
         man, fish = run_program("tavola", "help", "--man").stdout, run_program("tavola", "completion", "fish").stdout

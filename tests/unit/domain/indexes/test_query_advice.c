@@ -102,6 +102,18 @@ static const struct advice_case {
     { "endswith of a key", "endswith(PartitionKey,'x')", "bind the partition|only startswith is a range",
         NULL },
     { "contains of a property", "contains(City,'x')", "bind the partition", "startswith is a range" },
+    { "text for a number", "City eq 'x' and Age ge '40'",
+        "Age ge '40': the literal is text; a number is|counts as less", "City eq 'x':" },
+    { "text for a time", "Placed lt '2026-01-01'", "a time is written datetime'", NULL },
+    { "text for a Boolean", "Paid eq 'true'", "a Boolean is written without quotes", NULL },
+    { "a Double for an integer", "Total ge 100.0", "Total ge 100.0: the literal is a Double", NULL },
+    { "a Double for a Double", "Total ge 100.5", "bind the partition", "literal" },
+    { "a number for a key", "PartitionKey eq 5", "keys are text|contradicts itself", NULL },
+    { "text for the time of a write", "Timestamp gt '2026-01-01'", "Timestamp is a DateTime", NULL },
+    { "text that is text", "City gt '1st' and Zip gt '-' and Name gt '2026-1-1'", "bind the partition",
+        "literal" },
+    { "no more than four sentences", "A eq '1' or B eq '1' or C eq '1' or D eq '1' or E eq '1'",
+        "D eq '1':", "E eq '1':" },
 };
 
 START_TEST(what_helps_is_said)
