@@ -404,21 +404,32 @@ START_TEST(closing_answers_the_calls_that_wait_for_an_end)
 }
 END_TEST
 
+/* Whether a call that waits for the operation is answered before its deadline; a busy machine may be late. */
+static bool is_answered_in_time(void)
+{
+    struct operation *wait = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
+
+    wait->in.jobs.operation_id = STR_LITERAL("purge-1");
+    wait->deadline_us = clock_monotonic_us() + 500000;
+    run(scene.store, wait);
+    ck_assert_reason(wait, "OK");
+    ck_assert_int_eq(wait->out.jobs.jobs[0].state, JOB_RUNNING);
+    return clock_monotonic_us() < wait->deadline_us;
+}
+
 START_TEST(a_call_that_waits_gets_the_state_at_its_deadline_or_the_end)
 {
-    struct operation *first = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
     struct operation *second = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
+    bool is_in_time = false;
 
     test_sql(scene.sql,
         "insert into operations (operation_id, account, kind, target, state, started, table_id) "
         "values ('purge-1', 'acme', 'delete_table', 'Things', 1, 1, 1)");
-    first->in.jobs.operation_id = second->in.jobs.operation_id = STR_LITERAL("purge-1");
-    first->deadline_us = clock_monotonic_us() + 500000;
-    run(scene.store, first);
-    ck_assert_reason(first, "OK");
-    ck_assert_int_eq(first->out.jobs.jobs[0].state, JOB_RUNNING);
-    ck_assert_int_lt(clock_monotonic_us(), first->deadline_us);
+    for (int i = 0; i < 5 && !is_in_time; i++)
+        is_in_time = is_answered_in_time();
+    ck_assert(is_in_time);
 
+    second->in.jobs.operation_id = STR_LITERAL("purge-1");
     submit(scene.store, second);
     test_sql(scene.sql, "update operations set state = 3");
     await(second);
