@@ -141,7 +141,7 @@ static const char *text_form(const struct schema_message *message)
     return NULL;
 }
 
-static void print_comment(struct str scope, struct str member, int indent, struct arena *arena)
+static void print_wrapped(struct str text, int indent)
 {
     size_t width = output_width();
 
@@ -149,7 +149,12 @@ static void print_comment(struct str scope, struct str member, int indent, struc
         width = MAX_COMMENT_WIDTH;
     if ((size_t)indent + COMMENT_INDENT > width) /* a narrow terminal */
         indent = COMMENT_INDENT;
-    api_comments_print(api_comments_find(scope, member, arena), indent, (int)width, stdout);
+    api_comments_print(text, indent, (int)width, stdout);
+}
+
+static void print_comment(struct str scope, struct str member, int indent, struct arena *arena)
+{
+    print_wrapped(api_comments_find(scope, member, arena), indent);
 }
 
 static void print_values(const struct schema_enum *values, struct arena *arena)
@@ -184,7 +189,7 @@ static void print_message(const struct schema_message *message, struct arena *ar
             field->is_repeated && !schema_is_map(field) ? "list of " : "", STR_ARG(type_name(field, arena)),
             field->oneof >= 0 ? " (one of a choice)" : "");
         if (field->message && text_form(field->message))
-            printf("%*sin JSON: %s\n", COMMENT_INDENT, "", text_form(field->message));
+            print_wrapped(arena_format(arena, "in JSON: %s", text_form(field->message)), COMMENT_INDENT);
         print_comment(message->name, field->name, COMMENT_INDENT, arena);
         if (field->values)
             print_values(field->values, arena);

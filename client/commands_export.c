@@ -255,7 +255,10 @@ static int report_end(struct export_run *run, int64_t done, bool failed, const s
     fprintf(stderr, "tavola export: %lld exported, %.0f/s\n", (long long)done,
         progress_rate(&run->progress, done));
     if (failed || interrupted || error->code != TAVOLA_OK) {
-        if (run->checkpoint.token[0] && checkpoint_save(&run->checkpoint, true))
+        if (strcmp(error->reason, "PAGE_TOKEN_INVALID") == 0)
+            fprintf(stderr, "tavola export: the interrupted run had another filter, or the table is another "
+                            "one; --restart begins anew\n");
+        else if (run->checkpoint.token[0] && checkpoint_save(&run->checkpoint, true))
             fprintf(stderr, "tavola export: the same command goes on\n");
         return interrupted ? INTERRUPT_EXIT : COMMAND_FAILED;
     }

@@ -2,6 +2,7 @@
 /*
  * commands_watch.c - prints the changes of a table as they come.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "client/arguments.h"
@@ -47,8 +48,10 @@ static int follow(struct tavola_watch *watch, bool shows_tokens)
         if (change.entity)
             print_change(&change);
         print_token(tavola_watch_token(watch), last, shows_tokens);
-        if (fflush(stdout) != 0)
+        if (fflush(stdout) != 0) {
+            fprintf(stderr, "tavola: standard output: %s\n", strerror(errno));
             return COMMAND_FAILED;
+        }
     }
     if (!interrupt_came())
         (void)calls_failed(&error);

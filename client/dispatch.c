@@ -130,8 +130,7 @@ const struct command *dispatch_find(int argc, char **argv, int *words, int *exit
     return NULL;
 }
 
-/* If standard output could not be written, such as on a full disk, the command has failed. */
-static int check_output(int code)
+int dispatch_check_output(int code)
 {
     bool written = fflush(stdout) == 0 && !ferror(stdout);
 
@@ -143,5 +142,5 @@ static int check_output(int code)
 
 int dispatch_run(const struct command *command, const struct client_config *config, int argc, char **argv)
 {
-    return check_output(command->run(config, argc, argv));
+    return dispatch_check_output(command->run(config, argc, argv));
 }

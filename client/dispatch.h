@@ -22,4 +22,10 @@ int dispatch_run(const struct command *command, const struct client_config *conf
 /* Print the usage and the help of a command as two lines. before: printed in front of it. */
 void dispatch_print_command(const struct command *command, const char *before, FILE *out);
 
+/*
+ * Write out what standard output holds. If that fails, such as on a full disk, a command that was done has failed:
+ * returns the exit code.
+ */
+int dispatch_check_output(int code);
+
 #endif

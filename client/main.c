@@ -126,12 +126,14 @@ int main(int argc, char **argv)
     argc -= taken;
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) {
         print_help();
-        return argc < 2 ? COMMAND_MISUSED : COMMAND_OK;
+        return dispatch_check_output(argc < 2 ? COMMAND_MISUSED : COMMAND_OK);
     }
     if (argv[1][0] == '-')
         return config_start(&client_program, argc, argv, &config, &exit_code) ? COMMAND_OK : exit_code;
     command = dispatch_find(argc - 1, argv + 1, &words, &exit_code);
-    if (!command || !config_start(&client_program, 1, argv, &config, &exit_code))
+    if (!command)
+        return dispatch_check_output(exit_code);
+    if (!config_start(&client_program, 1, argv, &config, &exit_code))
         return exit_code;
     return dispatch_run(command, &config, argc - 1 - words, argv + 1 + words);
 }

@@ -135,11 +135,27 @@ class Files(FilesCase):
         self.run_command("export", table, "--output", self.path("out.jsonl"))
         self.assertEqual(self.rows("out.jsonl"), self.rows("in.jsonl"))
 
+    def test_an_export_with_another_filter_does_not_go_on(self):
+        table = self.new_table()
+        self.run_command("import", table, self.path("in.jsonl", people(MANY)))
+        running = self.begin("export", table, "--output", self.path("out.jsonl"))
+        wait_for("a checkpoint", lambda: os.path.exists(self.path("out.jsonl.tavola-export")))
+        running.kill()
+        running.communicate()
+        words = ("export", table, "--output", self.path("out.jsonl"), "--filter", "PartitionKey eq 'p1'")
+        said = self.run_command(*words, code=1).stderr
+        self.assertIn("the interrupted run had another filter", said)
+        self.assertNotIn("the same command", said)
+        self.run_command(*words, "--restart")
+        self.assertEqual(len(self.rows("out.jsonl")), MANY // 10)
+
     def test_a_full_disk_is_said(self):
         table = self.new_table()
         self.client.insert_entity(table=table, entity=entity("p", "r"))
+        feed = self.new_name()
+        self.client.create_table(name=feed, change_feed=True)
         with open("/dev/full", "w", encoding="utf-8") as full:
-            for words in (["export", table], ["entity", "query", table]):
+            for words in (["export", table], ["entity", "query", table], ["--help"], ["query", "--help"], ["watch", feed, "--tokens"]):
                 done = subprocess.run([program("tavola"), *words], env=program_environment(self.settings), stdout=full,
                                       stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual((done.returncode, done.stderr.count("No space left on device")), (1, 1), done.stderr)
