@@ -21,25 +21,28 @@ struct fetch {
     bool is_too_large;
 };
 
+/* Keep what has arrived. Returns 0, which ends the call, if it is too much. */
+static size_t keep_bytes(struct fetch *fetch, struct buf *kept, struct str bytes)
+{
+    fetch->is_too_large = kept->len + bytes.len > FETCH_MAX_BYTES;
+    if (fetch->is_too_large)
+        return 0;
+    buf_append(kept, bytes);
+    return bytes.len;
+}
+
 static size_t take_body(char *data, size_t size, size_t count, void *context)
 {
     struct fetch *fetch = context;
 
-    fetch->is_too_large = fetch->body.len + size * count > FETCH_MAX_BYTES;
-    if (fetch->is_too_large)
-        return 0;
-    buf_append(&fetch->body, str_of_bytes(data, size * count));
-    return size * count;
+    return keep_bytes(fetch, &fetch->body, str_of_bytes(data, size * count));
 }
 
 static size_t take_header(char *data, size_t size, size_t count, void *context)
 {
     struct fetch *fetch = context;
 
-    if (fetch->headers.len + size * count > FETCH_MAX_BYTES)
-        return 0;
-    buf_append(&fetch->headers, str_of_bytes(data, size * count));
-    return size * count;
+    return keep_bytes(fetch, &fetch->headers, str_of_bytes(data, size * count));
 }
 
 static int look_for_end(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)

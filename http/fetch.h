@@ -15,7 +15,7 @@
 
 struct fetch;
 
-enum { FETCH_MAX_BYTES = 64 << 20 /* of a body */ };
+enum { FETCH_MAX_BYTES = 64 << 20 /* of a body, and of the headers */ };
 
 struct fetch_reply {
     int code; /* of HTTP */
@@ -31,7 +31,7 @@ void fetch_close(struct fetch *fetch);
  * reply too; redirections are not followed.
  *
  * STATUS_UNAVAILABLE  no connection, no complete answer within a minute, or given up
- * STATUS_LIMIT        the body is larger than FETCH_MAX_BYTES
+ * STATUS_LIMIT        the body is larger than FETCH_MAX_BYTES, or the headers are
  * STATUS_INVALID      no URL of http or https
  */
 MUST_USE enum status fetch_get(struct fetch *fetch, const char *url, const char *const *headers,

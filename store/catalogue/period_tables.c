@@ -69,11 +69,6 @@ static enum status read_rules(struct session *session, void *context, struct err
 
 /* ---- which tables ---- */
 
-static void add_name(struct period_round *round, struct str name)
-{
-    round->names[round->name_count++] = arena_copy(&round->arena, name);
-}
-
 /* After those that are dropped: they leave room in the account's quota. */
 static void find_missing(const struct session *session, struct period_round *round)
 {
@@ -84,11 +79,14 @@ static void find_missing(const struct session *session, struct period_round *rou
         struct str name = table_periods_name(rule->periods.unit, rule->name, period, &round->arena);
 
         if (!catalogue_find(session->catalogue, rule->account, name))
-            add_name(round, name);
+            round->names[round->name_count++] = name;
     }
 }
 
-/* Names that begin with the rule's stand together in the catalogue's order. */
+/*
+ * Names that begin with the rule's stand together in the catalogue's order. They are copied, since a
+ * drop changes the catalogue.
+ */
 static void find_past(const struct session *session, struct period_round *round)
 {
     const struct rule *rule = round->rule;
@@ -101,7 +99,7 @@ static void find_past(const struct session *session, struct period_round *round)
          table = catalogue_after(session->catalogue, rule->account, table->folded)) {
         if (!table->entries_of &&
             table_periods_parse(rule->periods.unit, rule->folded, table->folded, &period) && period < first)
-            add_name(round, table->name);
+            round->names[round->name_count++] = arena_copy(&round->arena, table->name);
     }
     round->drop_count = round->name_count;
 }

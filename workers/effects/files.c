@@ -109,17 +109,20 @@ static int flush_folders(const struct location *location)
 
 /* ---- files ---- */
 
-static int write_all(int fd, struct str content)
+/* Write the content from the offset on and wait until it is on disk. Returns 0 or an errno. */
+static int write_durably(int fd, struct str content, off_t offset)
 {
     while (content.len > 0) {
-        ssize_t written = write(fd, content.data, content.len);
+        ssize_t written = pwrite(fd, content.data, content.len, offset);
 
         if (written < 0 && errno != EINTR)
             return errno;
-        if (written > 0)
+        if (written > 0) {
             content = str_from(content, (size_t)written);
+            offset += written;
+        }
     }
-    return 0;
+    return fsync(fd) == 0 ? 0 : errno;
 }
 
 /* A file without a name; where the file system has none, a hidden file with a random name. */
@@ -155,9 +158,7 @@ static int make_file(const struct location *location, struct str content)
     fd = open_unnamed(folder, hidden);
     if (fd < 0)
         return errno;
-    failure = write_all(fd, content);
-    if (failure == 0 && fsync(fd) != 0)
-        failure = errno;
+    failure = write_durably(fd, content, 0);
     FAILPOINT("file.before_name");
     if (failure == 0)
         failure = give_name(fd, folder, hidden, location->name);
@@ -268,21 +269,6 @@ static int compare_range(int fd, struct str content, off_t offset)
     return 0;
 }
 
-static int write_range(int fd, struct str content, off_t offset)
-{
-    while (content.len > 0) {
-        ssize_t written = pwrite(fd, content.data, content.len, offset);
-
-        if (written < 0 && errno != EINTR)
-            return errno;
-        if (written > 0) {
-            content = str_from(content, (size_t)written);
-            offset += written;
-        }
-    }
-    return fsync(fd) == 0 ? 0 : errno;
-}
-
 /* EEXIST: the file is not what steps have written. */
 static int append_to(int fd, struct str content, off_t offset, off_t min_size)
 {
@@ -298,7 +284,7 @@ static int append_to(int fd, struct str content, off_t offset, off_t min_size)
     failure = compare_range(fd, content, offset);
     FAILPOINT("file.before_append");
     if (failure == 0)
-        failure = write_range(fd, content, offset);
+        failure = write_durably(fd, content, offset);
     FAILPOINT("file.after_append");
     return failure;
 }
