@@ -76,16 +76,16 @@ class Overload(unittest.TestCase):
         return {name: float(value) for name, value in zip(words[::2], words[1::2])}
 
     def test_newest_first(self):
-        # In the order of their arrival the median would be the time in which all callers are answered once.
+        # In the order of their arrival all would wait alike. The newest first, most wait a moment and a few very long,
+        # which holds however slow the machine is.
         self.start()
         self.caller.load("loaded", [entity("p", "r", A=1)])
         get = types.message("tavola.v1.GetEntityRequest")(table="loaded", key={"partition_key": "p", "row_key": "r"})
         put = types.message("tavola.v1.InsertOrReplaceEntityRequest")(table="loaded", entity=entity("p", "r"))
         for method, message in ((GET, get), (UPSERT, put)):
             told = self.flood(method, message.SerializeToString())
-            in_order_us = CALLERS * 1e6 * told["seconds"] / told["calls"]
-            print(f"{method}: {told}; in order {in_order_us:.0f} us")
-            self.assertLess(told["p50_us"], in_order_us / 2)
+            print(f"{method}: {told}")
+            self.assertGreater(told["p99_us"], 4 * told["p50_us"])
         self.assertEqual(self.caller.health(), "SERVING")
 
     def start_rested(self, **settings):
