@@ -89,7 +89,7 @@ static void print_bash(void)
     const struct command *command;
 
     printf("_tavola() {\n    local words=\"\" cur=\"${COMP_WORDS[COMP_CWORD]}\" "
-           "line=\"${COMP_WORDS[*]:1:COMP_CWORD-1}\"\n");
+           "line=\"${COMP_WORDS[*]:1:$((COMP_CWORD-1))}\"\n");
     print_bash_aliases();
     print_bash_first_words();
     for (size_t i = 0; (command = command_table_at(i)) != NULL; i++) {

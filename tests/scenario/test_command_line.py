@@ -504,6 +504,25 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("tavola", "tx"), ["tx"])
         self.assertEqual(self.complete("tavola", "tabl"), ["table"])
 
+    def test_zsh_completes_with_what_bash_runs(self):
+        # zsh itself leaves out what does not begin with the word.
+        load = 'autoload -U compinit; compinit -u -D; eval "$(cat)"; setopt ksharrays; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))'
+        asked = load + '; _tavola; print -r -- "${COMPREPLY[@]}"'
+        script = run_program("tavola", "completion", "zsh").stdout
+        for words, offered in ((("tavola", ""), "entity"), (("tavola", "tx", ""), "submit"), (("tavola", "query", "--"), "--select")):
+            with self.subTest(words):
+                done = subprocess.run(["zsh", "-f", "-c", asked, "zsh", *words], input=script, text=True, capture_output=True, check=True)
+                self.assertIn(offered, done.stdout.split())
+                self.assertEqual(done.stderr, "")
+
+    def test_fish_completes(self):
+        script = run_program("tavola", "completion", "fish").stdout
+        for line, offered in (("tavola ent", "entity"), ("tavola tx su", "submit"), ("tavola tx submit --wa", "--wait")):
+            with self.subTest(line):
+                done = subprocess.run(["fish", "--no-config", "-c", f"source; complete -C '{line}'"], input=script, text=True,
+                                      capture_output=True, check=True)
+                self.assertIn(offered, [row.split("\t")[0] for row in done.stdout.splitlines()])
+
     def test_fish_completes_behind_an_alias(self):
         fish = run_program("tavola", "completion", "fish").stdout
         self.assertIn("complete -c tavola -n '__fish_seen_subcommand_from transaction tx transactions' -a submit -d ", fish)
