@@ -6,8 +6,10 @@ import datetime as dt
 import json
 import math
 import os
+import subprocess
 import tempfile
 import unittest
+import unittest.mock
 import uuid
 
 from tavola_test.settings import SOURCE
@@ -106,6 +108,28 @@ class Format(unittest.TestCase):
         self.assertEqual(Encryption(command, "acme", {}).open(stored, "t", "p", "r", "N"), "x")
         with self.assertRaises(OSError):
             Encryption(KeyCommand("/no/such/program"), "acme", {}).seal("x", "t", "p", "r", "N")
+
+    def test_a_device_wraps_content_keys(self):
+        # SoftHSM is a PKCS#11 device made of files.
+        with tempfile.TemporaryDirectory() as folder:
+            settings = os.path.join(folder, "softhsm.conf")
+            with open(settings, "w", encoding="ascii") as file:
+                file.write(f"directories.tokendir = {folder}\nobjectstore.backend = file\n")
+            device = {"SOFTHSM2_CONF": settings, "PKCS11_LIBRARY": "/usr/lib/softhsm/libsofthsm2.so", "PKCS11_TOKEN": "tavola",
+                      "PKCS11_PIN": "1234", "PKCS11_KEY": "2026-11"}
+            self.enterContext(unittest.mock.patch.dict(os.environ, device))
+            subprocess.run(["softhsm2-util", "--init-token", "--free", "--label", "tavola", "--so-pin", "0000", "--pin", "1234"],
+                           check=True, capture_output=True)
+            program = ("/usr/bin/python3", os.path.join(SOURCE, "examples", "pkcs11_keys.py"))
+            subprocess.run([*program, "make", "2026-11"], check=True)
+            command = KeyCommand(*program)
+            stored = Encryption(command, "acme", {}).seal("x", "t", "p", "r", "N")
+            self.assertIn(b"\x072026-11", stored)
+            self.assertEqual(Encryption(command, "acme", {}).open(stored, "t", "p", "r", "N"), "x")
+            _, wrapped = command.wrap(bytes(32))
+            for key_id, data in (("lost", wrapped), ("2026-11", wrapped[:-1]), ("2026-11", bytes([wrapped[0] ^ 1]) + wrapped[1:])):
+                with self.subTest(key_id), self.assertRaises(subprocess.CalledProcessError):
+                    command.unwrap(key_id, data)
 
 
 class Service(unittest.TestCase):
