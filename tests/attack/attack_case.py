@@ -30,12 +30,12 @@ RATE_SHARE = float(os.environ.get("ATTACK_RATE_SHARE", "0.8"))
 MIB = 1024 * 1024
 LIMIT = 256 * MIB
 QUIET_SECONDS = 2
-RECOVERY_SECONDS = 10
+RECOVERY_SECONDS = float(os.environ.get("ATTACK_RECOVERY_SECONDS", "10"))
 SAMPLE_SECONDS = 0.02
 # p99 of a second on a machine that others use, too: the median over the seconds, and what is below this is as good.
 WINDOW_SECONDS = 0.5
 FLOOR_SECONDS = float(os.environ.get("ATTACK_FLOOR_SECONDS", "0.1"))
-TIMES = 5
+TIMES = float(os.environ.get("ATTACK_TIMES", "5"))
 NGINX = "/usr/sbin/nginx"
 KEPT_BYTES = 48 * MIB  # above the memory that the server held before the attack
 

@@ -267,10 +267,10 @@ START_TEST(a_call_ends_at_its_deadline_with_all_attempts)
 {
     int64_t begun_us = clock_monotonic_us();
 
-    open_client((struct tavola_options){ .timeout_ms = 300 });
+    open_client((struct tavola_options){ .timeout_ms = 2000 });
     fake.code = HOLD;
     ck_assert_int_eq(insert(NULL), TAVOLA_DEADLINE_EXCEEDED);
-    ck_assert_int_ge(clock_monotonic_us() - begun_us, 290000);
+    ck_assert_int_ge(clock_monotonic_us() - begun_us, 1990000);
     ck_assert_int_eq(fake.requests, 1);
 }
 END_TEST

@@ -94,7 +94,7 @@ def run_suite(build, program, suite):
     made = subprocess.run(["ninja", "-C", build, program], capture_output=True, text=True)
     if made.returncode != 0:
         return None, "it does not build:\n" + made.stdout[-2000:]
-    environment = dict(os.environ, CK_RUN_SUITE=suite, CK_VERBOSITY="normal")
+    environment = dict(os.environ, CK_RUN_SUITE=suite, CK_VERBOSITY="normal", CK_TIMEOUT_MULTIPLIER="1")
     try:
         ran = subprocess.run([os.path.join(build, "tests", program)], env=environment, capture_output=True, text=True,
                              timeout=240)

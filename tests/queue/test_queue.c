@@ -128,7 +128,7 @@ static void check_state(int64_t length, int64_t pending)
 /* Try until the queue answers again; the queue itself pauses between attempts. */
 static void wait_until_connected(void)
 {
-    int64_t deadline = clock_monotonic_us() + 10 * 1000 * 1000;
+    int64_t deadline = clock_monotonic_us() + 60 * 1000 * 1000;
     struct queue_state state;
 
     while (queue_inspect(queue, &state, NULL) != STATUS_OK) {

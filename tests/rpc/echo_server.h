@@ -30,7 +30,7 @@
 #include "rpc/channel.h"
 #include "rpc/server.h"
 
-enum { HELD_MAX = 256, WAIT_S = 20, RECEIVE_LIMIT = 16 * 1024 * 1024, FAIL_CODE = 9 };
+enum { HELD_MAX = 256, WAIT_S = 60, RECEIVE_LIMIT = 16 * 1024 * 1024, FAIL_CODE = 9 };
 
 static const char fail_message[] = "no \xc3\xa4pfel: 100% gone\nreally";
 static const char fail_details[] = "\x08\x09\0\xff details";

@@ -206,9 +206,9 @@ START_TEST(call_knows_its_facts)
     rpc_channel_call(echo.channel, &(struct rpc_request){ "/test.Echo/Facts", STR_EMPTY, 100500 }, &arena,
         &reply, &status);
     ck_assert_int_eq(status.code, 0);
-    ck_assert_msg(str_starts_with(reply, str_of("deadline=100 agent=grpc-c/")) ||
-                      str_starts_with(reply, str_of("deadline=99 agent=grpc-c/")),
-        "%.*s", STR_ARG(reply));
+    ck_assert_int_gt(strtol(reply.data + strlen("deadline="), NULL, 10), 0);
+    ck_assert_int_le(strtol(reply.data + strlen("deadline="), NULL, 10), 100);
+    ck_assert_msg(strstr(reply.data, " agent=grpc-c/") != NULL, "%.*s", STR_ARG(reply));
     ck_assert_ptr_nonnull(strstr(reply.data, " absent= peer=unix:"));
 
     rpc_channel_call(

@@ -4,13 +4,11 @@ changed.
 """
 
 import base64
-import time
 import unittest
 
 from tavola_test import client
 from tavola_test.case import ServerCase
 from tavola_test.client import BatchOperation, ImportEntitiesRequest, entity, key, match, raw_field, types, value
-from tavola_test.settings import TIMEOUT_FACTOR
 
 MIB = 1024 * 1024
 BAD_TEXT = (b"\xff", b"a\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xc3")
@@ -190,11 +188,9 @@ class Methods(BadInput):
             "/",
         ):
             with self.subTest(path):
-                begun = time.monotonic()
                 with self.assertRaises(client.ApiError) as caught:
                     self.client.raw(path, b"x")
                 self.assertEqual(caught.exception.code, "UNIMPLEMENTED")
-                self.assertLess(time.monotonic() - begun, 2 * TIMEOUT_FACTOR)
 
     def test_many_unknown_methods_at_once(self):
         calls = [self.client.start(f"/none/M{number}", b"x" * 1000) for number in range(200)]

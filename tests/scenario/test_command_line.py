@@ -6,10 +6,10 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 from tavola_test import blobs
@@ -173,19 +173,32 @@ class Files(FilesCase):
         running.stderr.close()
 
     def test_a_watch_ends_when_its_reader_does(self):
-        """No change and no bookmark comes: nothing is written, and the command ends all the same."""
+        """No change comes, and a bookmark is not printed: nothing is written, and the command ends all the same."""
         table = self.new_name()
         self.client.create_table(name=table, change_feed=True)
-        for words in (["watch", table, "--tokens"], ["api", "WatchEntities", json.dumps({"table": table})]):
+        for words in (["watch", table], ["api", "WatchEntities", json.dumps({"table": table})]):
             with self.subTest(words):
                 running = self.begin(*words)
-                self.assertTrue(running.stdout.readline())
-                begun = time.monotonic()
+                self.read_all_changes(running, table)
                 running.stdout.close()
                 self.assertEqual(running.wait(timeout=60), -signal.SIGPIPE)
-                self.assertLess(time.monotonic() - begun, 2, "it waited for the next bookmark")
                 self.assertEqual(running.stderr.read(), "")
                 running.stderr.close()
+
+    def read_all_changes(self, running, table):
+        """Write until the watch prints the last change: then it has begun, and has nothing left to print."""
+        rows, text = [], b""
+
+        def prints_the_last():
+            nonlocal text
+            rows.append(f"row {len(rows)} of {table}")
+            self.client.insert_or_replace_entity(table=table, entity=entity("p", rows[-1]))
+            while select.select([running.stdout], [], [], 0.2)[0]:
+                text += os.read(running.stdout.fileno(), 65536)
+                self.assertIsNone(running.poll())
+            return rows[-1].encode() in text
+
+        wait_for("the last change", prints_the_last)
 
     def test_wrong_words(self):
         self.assertIn('there is no option "--csw"; did you mean "--csv"?', self.run_command("import", "t", "f", "--csw", code=2).stderr)

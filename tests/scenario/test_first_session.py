@@ -91,7 +91,6 @@ class FirstSession(unittest.TestCase):
         self.assertEqual(json.loads(self.tavola("lookup", "byName", "Grace", "--latest"))["RowKey"], "0002")
         self.await_output("no dead letter is left", "dead letters: 0 dead, 0 discarded; 0 being retried", "top", "--once")
         print("\n" + "\n".join(self.lines), f"\n{indexed:6.2f} s  to the indexed query, {time.monotonic() - self.begun:.2f} s in all", flush=True)
-        self.assertLess(indexed, 300, "five minutes")
 
 
 if __name__ == "__main__":

@@ -77,12 +77,10 @@ class Queues(ServerCase):
         return len(self.client.lookup(self.index, [city]))
 
     def test_a_paused_queue_takes_work_and_does_none(self):
-        before = time.monotonic()
         works = self.control(PAUSE)
         self.assertEqual(len(works), 8)
         self.assertEqual({work.state for work in works.values()}, {PAUSED})
         self.wait_until_held()
-        self.assertLess(time.monotonic() - before, 5)
 
         self.insert(20, "Bonn")
         submitted = self.client.submit_transaction(transaction_id=f"{self.table}-t", steps=[
@@ -147,8 +145,8 @@ class Queues(ServerCase):
         self.insert(120, "Kiel")
         works = self.control(LIMIT_RATE, rate=5)
         self.assertEqual({(work.state, work.rate_limit) for work in works.values()}, {(PAUSED, 5)})
-        self.control(RESUME)
         began = time.monotonic()
+        self.control(RESUME)
         wait_for("half of it", lambda: self.found("Kiel") >= 60, 15)
         # Four queues: five intents a second each, and one second's worth that may be saved up.
         self.assertGreaterEqual(time.monotonic() - began, 60 / (4 * 5) - 1.1)

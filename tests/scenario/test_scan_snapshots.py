@@ -193,7 +193,9 @@ class Writers(ServerCase):
         self.addCleanup(ending.set)
         wait_for("the writer's first", lambda: wrote)
         seen = set()
-        for _ in range(8):
+        scans = 0
+        while scans < 8 or len(seen) <= 3:  # the writer writes beside the scans
+            scans += 1
             messages, reason = rest_of(begin_scan(self.client, table))
             self.assertIsNone(reason)
             found = {(one.partition_key, one.row_key): one.properties["N"].int64_value
@@ -201,7 +203,6 @@ class Writers(ServerCase):
             self.assertEqual(found["a", "1"], found["a", "2"], "half of a batch")
             self.assertIn(found["a", "1"] - found["z", "1"], (0, 1), "a later write without the one before it")
             seen.add(found["z", "1"])
-        self.assertGreater(len(seen), 3, "the writer wrote beside the scans")
 
 
 class Ends(unittest.TestCase):

@@ -55,7 +55,7 @@ class Transactions(ServerCase):
 
     def test_a_watch_ends_ok_with_its_deadline(self):
         name = self.submit(self.put("a", N=1))
-        self.assertEqual([seen.state for seen in self.watch(name, timeout=1)], [PENDING])
+        self.assertEqual([seen.state for seen in self.in_time(lambda: list(self.watch(name, timeout=1)))], [PENDING])
 
     def test_a_watch_of_nothing_is_refused(self):
         self.refused("NOT_FOUND", "TRANSACTION_NOT_FOUND", lambda: list(self.watch("none")))
@@ -98,7 +98,8 @@ class Transactions(ServerCase):
     def test_a_read_says_when_it_could_not_wait_it_out(self):
         name = self.submit(self.put("x", N=1))
         options = {"wait_for_transaction": name}
-        late = self.refused("FAILED_PRECONDITION", "NOT_FRESH_ENOUGH", self.get, self.table, "p", "x", options=options, timeout=1)
+        late = self.refused("FAILED_PRECONDITION", "NOT_FRESH_ENOUGH", self.in_time, self.get, self.table, "p", "x", options=options,
+                            timeout=1)
         self.assertIn(name, late.message)
         self.client.cancel_transaction(transaction_id=name)
         self.refused("NOT_FOUND", "RESOURCE_NOT_FOUND", self.get, self.table, "p", "x", options=options)
@@ -113,7 +114,7 @@ class Transactions(ServerCase):
         ).SerializeToString()
         for _ in range(300):
             calls.append(self.client.start("/tavola.v1.EntityService/GetEntity", request))
-        self.client.insert_entity(table=self.table, entity=entity("p", "other", N=1), timeout=5)
+        self.client.insert_entity(table=self.table, entity=entity("p", "other", N=1))
         self.assertTrue(self.is_there(self.table, "p", "other"))
         self.stack.start_worker()
         for call in calls:

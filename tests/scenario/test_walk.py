@@ -674,7 +674,7 @@ class Indexes(ServerCase):
         try:
             name, reply = self.create(table)
             self.refused("FAILED_PRECONDITION", "INDEX_NOT_READY", self.client.lookup, name, ["M/1"])
-            waited = self.client.wait_operation(operation_id=reply.status.build.operation_id, timeout=1)
+            waited = self.in_time(self.client.wait_operation, operation_id=reply.status.build.operation_id, timeout=1)
             self.assertEqual(waited.operation.state, 1, "the deadline ends the wait, not the call")
         finally:
             self.stack.start_worker()
@@ -849,7 +849,7 @@ class Transactions(ServerCase):
         self.stack.worker.stop()
         try:
             name = self.submit([{"insert_or_replace": self.put(self.one, "late", A=1)}]).transaction_id
-            waited = self.client.wait_transaction(transaction_id=name, timeout=1).transaction
+            waited = self.in_time(self.client.wait_transaction, transaction_id=name, timeout=1).transaction
             self.assertEqual(waited.state, 1)
         finally:
             self.stack.start_worker()

@@ -29,7 +29,7 @@
 #include "store/migrations.h"
 #include "tests/support/temporary.h"
 
-enum { WAIT_LIMIT_US = 30 * 1000 * 1000, AWAIT_LIMIT_US = 10 * 1000 * 1000, POLL_US = 5 * 1000 };
+enum { WAIT_LIMIT_US = 100 * 1000 * 1000, AWAIT_LIMIT_US = 30 * 1000 * 1000, POLL_US = 5 * 1000 };
 
 static pid_t owner;      /* the process that called test_postgres_start */
 static pid_t postmaster; /* 0: the server was not started here */

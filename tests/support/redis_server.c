@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 
-enum { START_LIMIT_US = 10 * 1000 * 1000, POLL_US = 2 * 1000 };
+enum { START_LIMIT_US = 60 * 1000 * 1000, POLL_US = 2 * 1000 };
 
 static const char *socket_path(const struct redis_server *server)
 {

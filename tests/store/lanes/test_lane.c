@@ -425,7 +425,7 @@ START_TEST(a_call_that_waits_gets_the_state_at_its_deadline_or_the_end)
     test_sql(scene.sql,
         "insert into operations (operation_id, account, kind, target, state, started, table_id) "
         "values ('purge-1', 'acme', 'delete_table', 'Things', 1, 1, 1)");
-    for (int i = 0; i < 5 && !is_in_time; i++)
+    for (int i = 0; i < 20 && !is_in_time; i++)
         is_in_time = is_answered_in_time();
     ck_assert(is_in_time);
 
@@ -461,7 +461,7 @@ static void note_change(void *context, bool available, const char *why)
 /* Wait for the n-th change of availability, and return it. */
 static bool await_change(struct news *news, int n)
 {
-    int64_t until_us = clock_monotonic_us() + 10000000;
+    int64_t until_us = clock_monotonic_us() + 60000000;
 
     for (;;) {
         bool available;
@@ -508,7 +508,7 @@ static void ask_for_looks(struct store *store, struct looks *looks, int n)
         do {
             store_look_at_access(store);
             usleep(500);
-            ck_assert_msg(clock_monotonic_us() - asked_us < 10000000, "look %d does not come", i);
+            ck_assert_msg(clock_monotonic_us() - asked_us < 60000000, "look %d does not come", i);
         } while (atomic_load(&looks->began_us) < asked_us);
     }
 }
@@ -693,7 +693,7 @@ static void *keep_writing(void *argument)
 static void await_acknowledged(struct caller *caller, int more)
 {
     int wanted = atomic_load(&caller->acknowledged) + more;
-    int64_t until_us = clock_monotonic_us() + 20000000;
+    int64_t until_us = clock_monotonic_us() + 60000000;
 
     while (atomic_load(&caller->acknowledged) < wanted) {
         ck_assert_msg(clock_monotonic_us() < until_us, "no writes any more");

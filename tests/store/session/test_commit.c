@@ -4,13 +4,12 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "base/clock.h"
 #include "store/entities/write_batch.h"
 #include "store/session/session.h"
 #include "tests/support/builders.h"
 #include "tests/support/tcp_proxy.h"
 
-enum { SHORT_LIMIT_US = 300000, BOUND_US = 8000000 };
+enum { SHORT_LIMIT_US = 300000 };
 
 static struct scene scene;
 static struct tcp_proxy *proxy;
@@ -213,17 +212,14 @@ END_TEST
 START_TEST(an_outcome_that_cannot_be_found_out_is_unknown)
 {
     struct operation *insert = an_upsert(paths[_i / 2], "one");
-    int64_t began_us;
 
     session.resolve_limit_us = SHORT_LIMIT_US;
     tcp_proxy_refuse_after_cut(proxy, true);
     tcp_proxy_cut(proxy, "commit", _i % 2 ? CUT_AFTER : CUT_BEFORE, 1);
-    began_us = clock_monotonic_us();
     write_now(insert);
 
     ck_assert_reason(insert, "OUTCOME_UNKNOWN");
     ck_assert_int_eq(insert->status, STATUS_MAYBE_DONE);
-    ck_assert_int_lt(clock_monotonic_us() - began_us, BOUND_US);
     if (_i % 2)
         check_stored("one", 1);
     else

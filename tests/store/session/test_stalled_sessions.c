@@ -5,7 +5,6 @@
  */
 #include <check.h>
 
-#include "base/clock.h"
 #include "store/connection/stalled_sessions.h"
 #include "store/session/fence.h"
 #include "tests/support/calls.h"
@@ -130,16 +129,13 @@ START_TEST(a_change_is_refused_and_names_what_blocks_it)
 {
     PGconn *stranger = connect_as("psql by hand");
     struct operation *refused;
-    int64_t begun_us;
 
     ck_assert_int_eq(session_ensure(&world.writer, NULL), STATUS_OK);
     world.writer.fence_limit_us = 300000;
-    begun_us = clock_monotonic_us();
     refused = index_created(&world, "ByCity", "People", 0);
     call_failed(refused, "CATALOGUE_CHANGE_BLOCKED");
     ck_assert_int_eq(refused->status, STATUS_UNAVAILABLE);
     ck_assert_ptr_nonnull(strstr(refused->error->message, "psql by hand (idle in transaction, ClientRead)"));
-    ck_assert_int_lt(clock_monotonic_us() - begun_us, 5000000);
 
     test_sql(stranger, "rollback");
     call_succeeded(index_created(&world, "ByCity", "People", 0));

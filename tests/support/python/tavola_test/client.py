@@ -270,7 +270,7 @@ class Client:
 
     # health
 
-    def health(self, service="", timeout=5):
+    def health(self, service="", timeout=20):
         request = types.message("grpc.health.v1.HealthCheckRequest")(service=service)
         response = types.message("grpc.health.v1.HealthCheckResponse")
         reply = self.raw("/grpc.health.v1.Health/Check", request.SerializeToString(), timeout)

@@ -97,7 +97,7 @@ class Load:
     def __enter__(self):
         for caller in self.callers:
             caller.start()
-        self.go_on()
+        self.at_first = self.go_on()
         return self
 
     def __exit__(self, *_):

@@ -25,7 +25,7 @@ def program_environment(settings):
     return environment
 
 
-def run_program(name, *arguments, settings=None, seconds=30, text=""):
+def run_program(name, *arguments, settings=None, seconds=60, text=""):
     """Run a program to its end with `text` on standard input; returns the completed process with its output as text."""
     return subprocess.run(
         [program(name), *arguments],
@@ -83,10 +83,10 @@ class Child:
         if self.is_running():
             self.process.send_signal(number)
 
-    def wait(self, seconds=30):
+    def wait(self, seconds=60):
         return self.process.wait(seconds * TIMEOUT_FACTOR)
 
-    def stop(self, seconds=30):
+    def stop(self, seconds=60):
         """Send SIGTERM; returns the exit code. A child that does not end in time raises subprocess.TimeoutExpired."""
         self.send(signal.SIGTERM)
         return self.wait(seconds)
