@@ -30,7 +30,7 @@ static const struct rule postgres_rules[] = {
     { "collation_version", RULE_IS, "changed", 0, SEVERITY_NOTE,
         "the system's library of collations is another one than when the database was made: keys of Tavola "
         "are compared as bytes and stay right, indexes of other schemas may be wrong",
-        "psql -c \"reindex database\" -c \"alter database NAME refresh collation version\"" },
+        "psql -c \"reindex database NAME\" -c \"alter database NAME refresh collation version\"" },
     { "connections_left_for_one_more", RULE_BELOW, NULL, 0, SEVERITY_PROBLEM,
         "a server and a worker with these numbers of threads need so many connections more than PostgreSQL "
         "allows: some of their threads get none",

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 from tavola_test import servers
-from tavola_test.postgres import BINARIES
+from tavola_test.postgres import BINARIES, Postgres
 from tavola_test.processes import program, run_program
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
@@ -254,6 +254,20 @@ WRONG_SETTINGS = [
 COMMAND = re.compile(r"""psql(?: -c (?:"[^"]*"|'[^']*'))+|redis-cli(?: (?:''|[a-z0-9-]+))+""")
 
 
+class Standby(Postgres):
+    """A copy of a PostgreSQL that follows it."""
+
+    def __init__(self, folder, primary):
+        self.primary = primary
+        super().__init__(folder, primary.settings)
+        os.chmod(self.folder, 0o700)
+        os.remove(os.path.join(self.folder, ".s.PGSQL.5432.lock"))  # copied from the primary
+
+    def maker(self):
+        return [BINARIES + "/pg_basebackup", "-h", self.primary.folder, "-U", "postgres", "-D", self.folder, "--checkpoint=fast",
+                "--wal-method=stream", "--write-recovery-conf", "--no-sync"]
+
+
 class Cures(unittest.TestCase):
     """A PostgreSQL and a Redis that an operator has spoiled: doctor says what is wrong, and nothing else, and the command that
     it prints mends it. All tests use one stack, and each leaves it as it was.
@@ -359,6 +373,35 @@ class Cures(unittest.TestCase):
         """The statement of the remedy, with what stands there for a name."""
         [statement] = re.findall(rf"(?:select )?{words}[ (]'?{name}'?\)?", remedy)
         self.type(f'psql -c "{statement.replace(name, value)}"')
+
+    def test_a_system_with_other_collations(self):
+        # A database of ICU has a version, and this one is said to have been made with an older one.
+        name = self.stack.database
+        self.stack.sql(f"update pg_database set datlocprovider = 'i', daticulocale = 'und', datcollversion = '1' where datname = '{name}'")
+        remedy = self.finding("collation_version", "note").replace("NAME", name)
+        self.type_remedy(remedy)
+        wait_for("the cure", lambda: not self.is_wrong("collation_version"))
+
+    def test_a_standby_that_is_behind(self):
+        folder = tempfile.mkdtemp(dir=self.stack.folder)
+        standby = Standby(folder, self.stack.cluster)
+        standby.start(lambda argv: self.stack.start("standby", argv))
+        self.addCleanup(standby.end)
+        pause = f"host={standby.folder} user=postgres dbname=postgres"
+        wait_for("a standby that pauses", lambda: self.is_paused(pause))
+        for _ in range(17):
+            self.stack.sql("select pg_logical_emit_message(false, 'a', 'b')")
+            self.stack.sql("select pg_switch_wal()")
+        self.assertIn("streaming", self.type_remedy(self.finding("standby_behind", "warning")))
+        standby.end()
+
+    @staticmethod
+    def is_paused(conninfo):
+        try:
+            servers.sql(conninfo, "select pg_wal_replay_pause()")
+            return servers.sql(conninfo, "select pg_get_wal_replay_pause_state()") == "paused"
+        except servers.DatabaseAway:
+            return False
 
     @unittest.skipUnless(FAKETIME, "needs Debian's package faketime")
     def test_transactions_that_are_forgotten(self):
