@@ -15,6 +15,7 @@ import resource
 import sys
 
 import backlog
+import blobs
 import builds
 import features
 import files
@@ -137,8 +138,16 @@ def bench_files(run, stack, options):
     run.measure(moved.measurements(), 1)
 
 
+def bench_blobs(run, stack, options):
+    run.rows = blobs.ROWS
+    stored = blobs.Blobs(Product(stack, Loads(stack, options.seconds)), options.quick)
+    stored.prepare()
+    run.measure(stored.measurements(), options.rounds)
+    run.measure(stored.memory_measurements(), 1)
+
+
 COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale, "backlog": bench_backlog,
-            "builds": bench_builds, "patterns": bench_patterns, "files": bench_files}
+            "builds": bench_builds, "patterns": bench_patterns, "files": bench_files, "blobs": bench_blobs}
 
 
 def arguments():

@@ -108,9 +108,9 @@ class Loads:
 
     # ---- ceilings of database and queue ----
 
-    def libpq(self, mode, connections):
+    def libpq(self, mode, connections, first=wire.FIRST, count=wire.COUNT - 1000):
         command = [bench_program("bench_pg_load"), mode, str(connections), str(self.seconds)]
-        command += [str(wire.FIRST), str(wire.COUNT - 1000)]
+        command += [str(first), str(count)]
         return self.measured(lambda: _words(_checked(command)), "rows", "none")
 
     def queue(self, mode):

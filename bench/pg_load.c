@@ -7,6 +7,8 @@
  *   bench_pg_load upsert CONNECTIONS SECONDS FIRST COUNT   array statements of 64 rows of bench_rows
  *   bench_pg_load range  CONNECTIONS SECONDS FIRST COUNT   pages of 1000 rows, all columns
  *   bench_pg_load rows20 CONNECTIONS SECONDS FIRST COUNT   ranges of 20 rows, all columns, 8 of them in a pipeline
+ *   bench_pg_load chunk-put CONNECTIONS SECONDS FIRST COUNT   rows of 256 KiB into bench_chunks, a commit for each
+ *   bench_pg_load chunk-get CONNECTIONS SECONDS FIRST COUNT   one such row by its number
  *
  * The database is TAVOLA_POSTGRES; keys are the numbers FIRST .. FIRST + COUNT - 1 (see bench.py). Each connection
  * is a thread's; parameters and results are binary, statements prepared.
@@ -31,6 +33,7 @@ enum {
     PIPELINED = 8, /* statements under way on a connection */
     PROPERTY_BYTES = 250,
     KEYS_PER_PARTITION = 100,
+    CHUNK_BYTES = 256 * 1024,
     ARRAY_BYTES = ARRAY_ROWS * (PROPERTY_BYTES + 4) + 64,
     SAMPLES_MAX = 1000000,
     OID_INT8 = 20,
@@ -230,7 +233,37 @@ static int ask_upsert(struct load *load)
     return ARRAY_ROWS;
 }
 
+/* The rows of bench_chunks have numbers; those that are put are never read. */
+static int ask_put_chunk(struct load *load)
+{
+    static _Thread_local char bytes[CHUNK_BYTES];
+    uint64_t number = htobe64(((uint64_t)now_ns() & ~15ULL) | (load->seed & 15));
+    const char *values[2] = { (char *)&number, bytes };
+    const int lengths[2] = { sizeof(number), CHUNK_BYTES };
+
+    PQclear(run(load, 2, values, lengths));
+    return 1;
+}
+
+static int ask_get_chunk(struct load *load)
+{
+    uint64_t number = htobe64((uint64_t)any_key(load));
+    const char *values[1] = { (char *)&number };
+    const int lengths[1] = { sizeof(number) };
+    PGresult *result = run(load, 1, values, lengths);
+
+    require(PQntuples(result) == 1 && PQgetlength(result, 0, 0) == CHUNK_BYTES, "a chunk is not there");
+    PQclear(result);
+    return 1;
+}
+
 static const struct mode modes[] = {
+    /* The chunks of a blob do not wait for the disk either. The setting is that of the session. */
+    { "chunk-put",
+        "with s as materialized (select set_config('synchronous_commit', 'off', false)) "
+        "insert into bench_chunks (number, bytes) select $1::int8, $2::bytea from s",
+        ask_put_chunk },
+    { "chunk-get", "select bytes from bench_chunks where number = $1::int8", ask_get_chunk },
     { "get",
         "select version, ts, properties from bench_rows "
         "where table_id = 1 and partition_key = $1::text and row_key = $2::text and bucket = 0",
@@ -315,7 +348,7 @@ int main(int argc, char **argv)
     uint64_t rows = 0;
 
     require(connections > 0 && connections <= CONNECTIONS_MAX,
-        "needs get|gets|upsert|range|rows20 CONNECTIONS SECONDS FIRST COUNT");
+        "needs get|gets|upsert|range|rows20|chunk-put|chunk-get CONNECTIONS SECONDS FIRST COUNT");
     for (int i = 0; i < connections; i++) {
         loads[i] = (struct load){ .mode = mode,
             .seed = (unsigned)now_ns() + (unsigned)i,

@@ -60,6 +60,10 @@ def fields(content):
     return out
 
 
+def get_blob(name, offset, length):
+    return message((1, name), (2, offset), (3, length))
+
+
 def rows_examined(reply):
     """Of a QueryEntitiesResponse: stats (3), rows_examined (3)."""
     return dict(fields(dict(fields(reply))[3]))[3]

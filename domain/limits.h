@@ -83,12 +83,17 @@ enum {
     LIMIT_BLOB_TYPE_BYTES = 255,            /* of a media type */
     LIMIT_BLOB_CHUNK_BYTES = 256 * 1024,    /* stored: a content's chunks have this size */
     LIMIT_BLOB_MESSAGE_BYTES = 1024 * 1024, /* of content in one message of a put */
-    LIMIT_BLOB_STREAM_BYTES = 768 * 1024,   /* of memory that a put or get is counted with from its start */
-    LIMIT_UPLOAD_ID_BYTES = 128,            /* printable ASCII */
-    LIMIT_UPLOAD_KEPT_S = 24 * 60 * 60,     /* since it was continued last; then it is abandoned */
-    LIMIT_PUT_KEPT_S = 15 * 60,             /* the same, of an upload without an id */
-    LIMIT_BLOB_READ_KEPT_S = 15,            /* a replaced content, since it was read last */
-    LIMIT_BLOB_READ_MAX_S = 60 * 60,        /* a replaced content, however often it is read */
+    /*
+     * The memory that a get or put is counted with from its start. A put: a message, what is unpacked from it, the
+     * chunk that it fills and the statement. So a put that has begun is not refused for its memory.
+     */
+    LIMIT_BLOB_GET_BYTES = 3 * LIMIT_BLOB_CHUNK_BYTES,
+    LIMIT_BLOB_PUT_BYTES = 2 * (LIMIT_BLOB_MESSAGE_BYTES + LIMIT_BLOB_CHUNK_BYTES),
+    LIMIT_UPLOAD_ID_BYTES = 128,        /* printable ASCII */
+    LIMIT_UPLOAD_KEPT_S = 24 * 60 * 60, /* since it was continued last; then it is abandoned */
+    LIMIT_PUT_KEPT_S = 15 * 60,         /* the same, of an upload without an id */
+    LIMIT_BLOB_READ_KEPT_S = 15,        /* a replaced content, since it was read last */
+    LIMIT_BLOB_READ_MAX_S = 60 * 60,    /* a replaced content, however often it is read */
 };
 
 #define LIMIT_BLOB_BYTES (INT64_C(64) * 1024 * 1024 * 1024)

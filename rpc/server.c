@@ -221,6 +221,12 @@ static grpc_server *core_new(const struct rpc_options *options)
         integer_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, receive_bytes),
         integer_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, streams),
         integer_arg(GRPC_ARG_MAX_METADATA_SIZE, METADATA_BYTES),
+        /*
+         * By default the core offers every stream of a fast connection a window of megabytes, and reads ahead of
+         * what its calls ask for: memory that no call is counted with. Without the probe the window of a stream is
+         * 64 KiB, or the rest of the message that the call waits for.
+         */
+        integer_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
         integer_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
         /* The core would inflate a message before it checks the size; bytes_open checks while it inflates. */
         integer_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),

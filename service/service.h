@@ -47,6 +47,8 @@ struct service {
     atomic_bool draining;
     atomic_llong watchers;       /* the number of change feeds that are watched now */
     atomic_llong changes_told;   /* the number of changes that were sent to them */
+    atomic_llong blob_bytes_in;  /* bytes of content that puts of blobs have sent */
+    atomic_llong blob_bytes_out; /* bytes of content that gets of blobs were answered with */
     struct advisor advisor;      /* counts the queries of tables that ask for advice */
     struct sampler sampler;      /* counts the partitions that are read and written */
     struct rates *rates;         /* NULL: no limits */
@@ -56,7 +58,7 @@ struct service {
     struct counters *calls;         /* made by metrics_calls_new; NULL: calls are not counted */
     struct server_history *history; /* of the last hour */
     struct tracing tracing;
-    bool takes_files;     /* transactions may have write_file steps */
+    bool takes_files; /* transactions may have write_file steps */
     struct slowest_calls slowest;
     int64_t slow_call_us; /* calls that take at least so long are logged; 0: none */
     int64_t memory_limit_bytes;

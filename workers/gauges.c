@@ -111,11 +111,26 @@ static void collect_dead_letters(const struct gauges *gauges, bool known, struct
         }
 }
 
+static void collect_blobs(const struct blob_backlog *blobs, bool known, struct buf *out)
+{
+    metrics_family(out, "tavola_blob_backlog", "gauge",
+        "What no blob needs and the collector has not removed yet; more than 10,000 count as 10,000.");
+    if (known) {
+        metrics_value(out, "tavola_blob_backlog", "kind=\"contents\"", (double)blobs->contents);
+        metrics_value(out, "tavola_blob_backlog", "kind=\"chunks\"", (double)blobs->chunks);
+    }
+    metrics_family(out, "tavola_blob_backlog_seconds", "gauge",
+        "For how long the oldest of these contents could have been removed.");
+    if (known)
+        metrics_value(out, "tavola_blob_backlog_seconds", "", (double)blobs->oldest_us / 1e6);
+}
+
 void told_gauges_collect(struct told_gauges *told, struct buf *out)
 {
     pthread_mutex_lock(&told->mutex);
     collect_indexes(&told->gauges, told->known ? told->gauges.index_count : 0, out);
     collect_proofs(&told->gauges, told->known ? told->gauges.index_count : 0, out);
     collect_dead_letters(&told->gauges, told->known, out);
+    collect_blobs(&told->gauges.blobs, told->known, out);
     pthread_mutex_unlock(&told->mutex);
 }

@@ -26,6 +26,8 @@ static const struct row {
     [WORKER_EFFECTS_DONE] = { "tavola_worker_effects_total", "result=\"done\"",
         "Attempts at effects of steps outside the database." },
     [WORKER_EFFECTS_FAILED] = { "tavola_worker_effects_total", "result=\"failed\"", NULL },
+    [WORKER_CHUNKS_REMOVED] = { "tavola_blob_chunks_removed_total", "",
+        "Chunks of blobs that the collector has removed." },
 };
 
 _Static_assert(ARRAY_LEN(rows) == WORKER_COUNTERS, "a row for every counter");

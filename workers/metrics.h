@@ -21,6 +21,7 @@ enum worker_counter {
     WORKER_RELAYED,        /* intents published by the relay */
     WORKER_EFFECTS_DONE,   /* effects of steps outside the database */
     WORKER_EFFECTS_FAILED, /* attempts at them that failed */
+    WORKER_CHUNKS_REMOVED, /* of blobs, by the collector */
     WORKER_COUNTERS
 };
 

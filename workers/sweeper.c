@@ -77,9 +77,14 @@ static void sweep_round(struct worker_ctx *ctx, struct duties *duties)
     bool more = true;
 
     while (more && worker_pause(ctx, PIECE_PAUSE_MS)) {
+        int64_t chunks_before = counts.blob_chunks;
+        enum status status;
+
         more = false;
         do_duties(ctx, duties);
-        if (sweep_run(ctx->store, &ages, &counts, &more, &err) != STATUS_OK) {
+        status = sweep_run(ctx->store, &ages, &counts, &more, &err);
+        metrics_count(ctx->shared, WORKER_CHUNKS_REMOVED, (size_t)(counts.blob_chunks - chunks_before));
+        if (status != STATUS_OK) {
             outage_failed(&ctx->outages.sweep, "sweep", &err, ctx->now_us());
             return;
         }

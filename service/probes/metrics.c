@@ -183,6 +183,16 @@ static void collect_feeds(const struct service *service, struct buf *out)
     metrics_value(out, "tavola_changes_sent_total", "", (double)atomic_load(&service->changes_told));
 }
 
+static void collect_blobs(const struct service *service, struct buf *out)
+{
+    metrics_family(out, "tavola_blob_bytes_total", "counter",
+        "Bytes of the contents of blobs: in, received by puts, and out, sent by gets.");
+    metrics_value(
+        out, "tavola_blob_bytes_total", "direction=\"in\"", (double)atomic_load(&service->blob_bytes_in));
+    metrics_value(
+        out, "tavola_blob_bytes_total", "direction=\"out\"", (double)atomic_load(&service->blob_bytes_out));
+}
+
 static void collect_publisher(const struct publisher *publisher, struct buf *out)
 {
     static const char *const labels[] = { [PUBLISHER_PUBLISHED] = "outcome=\"published\"",
@@ -311,6 +321,7 @@ void metrics_collect(void *context, struct buf *out)
     collect_audit(&sources->service->audit_log, out);
     collect_memory(&sources->service->memory, out);
     collect_feeds(sources->service, out);
+    collect_blobs(sources->service, out);
     sampler_collect(&sources->service->sampler, out);
     collect_publisher(sources->publisher, out);
     exporter_collect(sources->service->tracing.exporter, out);

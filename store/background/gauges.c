@@ -20,6 +20,7 @@ enum index_column {
     INDEX_PROVEN_US,
     INDEX_DIFFERENCES,
 };
+enum blob_column { BLOB_CONTENTS, BLOB_CHUNKS, BLOB_OLDEST_US };
 enum dead_letter_column { DEAD_LETTER_KIND, DEAD_LETTER_STATE, DEAD_LETTER_COUNT };
 
 /*
@@ -64,23 +65,43 @@ static void add_dead_letters(struct gauges *gauges, const PGresult *rows, int ro
         gauges->dead_letters[kind][state] = pg_int8(rows, row, DEAD_LETTER_COUNT);
 }
 
+static enum status send_blobs(struct session *session, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, MAX_BACKLOG_COUNTED);
+    return pg_send(&session->pg, &sql_gauge_blobs, &params, err);
+}
+
+static struct blob_backlog read_blobs(const PGresult *rows)
+{
+    return (struct blob_backlog){ .contents = pg_int8(rows, 0, BLOB_CONTENTS),
+        .chunks = pg_int8(rows, 0, BLOB_CHUNKS),
+        .oldest_us = pg_int8(rows, 0, BLOB_OLDEST_US) };
+}
+
 static enum status read_gauges(struct session *session, void *context, struct error *err)
 {
     struct gauges *gauges = context;
     PG_RESULT indexes = NULL;
     PG_RESULT dead_letters = NULL;
+    PG_RESULT blobs = NULL;
 
     TRY(pg_send(&session->pg, &sql_gauge_indexes, NULL, err));
     TRY(pg_send(&session->pg, &sql_gauge_dead_letters, NULL, err));
+    TRY(send_blobs(session, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &indexes, err));
     TRY(pg_next(&session->pg, &dead_letters, err));
+    TRY(pg_next(&session->pg, &blobs, err));
     TRY(pg_end(&session->pg, err));
     *gauges = (struct gauges){ 0 };
     for (int i = 0; i < PQntuples(indexes); i++)
         add_index(gauges, indexes, i, &session->arena);
     for (int i = 0; i < PQntuples(dead_letters); i++)
         add_dead_letters(gauges, dead_letters, i);
+    gauges->blobs = read_blobs(blobs);
     return STATUS_OK;
 }
 

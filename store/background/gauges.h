@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gauges.h - the metrics of indexes and dead letters: the current numbers of what an operator has
- * to correct.
+ * gauges.h - the metrics of indexes and dead letters, the current numbers of what an operator has to
+ * correct, and of what the collector of blobs has to remove.
  */
 #ifndef STORE_BACKGROUND_GAUGES_H
 #define STORE_BACKGROUND_GAUGES_H
@@ -15,6 +15,7 @@ enum {
     /* indexes with labels of their own; one more gauge sums up all other indexes */
     MAX_INDEX_GAUGES = 100,
     GAUGE_NAME_BYTES = 64,
+    MAX_BACKLOG_COUNTED = 10000, /* of the contents and of the chunks of blobs */
 };
 
 enum gauge_dead_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE_DEAD_LETTERS };
@@ -32,10 +33,18 @@ struct index_gauge {
     int64_t dead_letters[GAUGE_DEAD_LETTERS]; /* GAUGE_RETRYING is always 0 */
 };
 
+/* What no blob points to and the collector may remove now. */
+struct blob_backlog {
+    int64_t contents;  /* up to MAX_BACKLOG_COUNTED */
+    int64_t chunks;    /* condemned; up to MAX_BACKLOG_COUNTED */
+    int64_t oldest_us; /* since when the oldest content may be removed, as an age */
+};
+
 struct gauges {
     struct index_gauge indexes[MAX_INDEX_GAUGES + 1]; /* by index id; other indexes last */
     size_t index_count;
     int64_t dead_letters[WORK_KINDS][GAUGE_DEAD_LETTERS]; /* by kind of work */
+    struct blob_backlog blobs;
 };
 
 /*

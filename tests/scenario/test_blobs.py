@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blobs: puts and gets as streams, ranges, conditions, lists, uploads that go on after a break."""
 
+import base64
+import os
+import subprocess
 import threading
+import time
 import unittest
 
-from tavola_test import audit, blobs
+from tavola_test import audit, blobs, http_client
 from tavola_test.blobs import CHUNK, content, get, put, sha256
 from tavola_test.case import ServerCase
 from tavola_test.client import ApiError
+from tavola_test.processes import program, program_environment
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
 SIZES = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 3 * CHUNK + 12345]
@@ -336,6 +343,126 @@ class Collected(ServerCase):
         stored = "select sum(size) from blob_chunks"
         self.assertGreaterEqual(int(self.stack.sql(stored)), 4 * CHUNK)
         wait_for("the count", lambda: self.client.get_account_usage().bytes.used == int(self.stack.sql(stored)))
+
+
+class OverHttp(unittest.TestCase):
+    """Every method as JSON, by the Connect protocol; bytes are base64."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack(redis=False)
+        cls.addClassCleanup(cls.stack.close)
+        cls.stack.start_server(TAVOLA_HTTP_LISTEN="127.0.0.1:0")
+        cls.caller = http_client.Caller(http_client.address_of(cls.stack))
+        cls.addClassCleanup(cls.caller.close)
+
+    def put(self, name, data, end=True, **header):
+        messages = [{"header": {"name": name, **header}}]
+        messages += [{"content": base64.b64encode(part).decode()} for part in pieces(data, 100_000)]
+        _, found, ends = self.caller.stream("BlobService/PutBlob", [*messages, *([{"end": True}] if end else [])])
+        return found, ends[-1].get("error", {})
+
+    def get(self, name, **fields):
+        _, found, ends = self.caller.stream("BlobService/GetBlob", [{"name": name, **fields}])
+        return found, b"".join(base64.b64decode(one.get("content", "")) for one in found), ends[-1].get("error", {})
+
+    def test_put_and_get(self):
+        data = content(2 * CHUNK + 77)
+        replies, error = self.put("h/one", data, contentType="a/b", sha256=base64.b64encode(sha256(data)).decode())
+        self.assertEqual((len(replies), error), (1, {}))
+        blob = replies[0]["blob"]
+        self.assertEqual((blob["name"], blob["size"], blob["contentType"]), ("h/one", str(len(data)), "a/b"))
+        found, got, error = self.get("h/one")
+        self.assertEqual((found[0]["blob"], got, error), (blob, data, {}))
+        self.assertEqual(self.get("h/one", offset=str(CHUNK - 1), length="3")[1], data[CHUNK - 1:CHUNK + 2])
+
+    def test_a_put_that_is_cut_or_wrong_stores_nothing(self):
+        for end, header, reason in [(False, {}, "INVALID_INPUT"), (True, {"size": "5"}, "BLOB_DIGEST_MISMATCH")]:
+            replies, error = self.put("h/never", b"four", end, **header)
+            self.assertEqual((replies, error["code"], error["details"][0]["debug"]["reason"]), ([], "invalid_argument", reason))
+        found, _, error = self.get("h/never")
+        self.assertEqual((found, error["details"][0]["debug"]["reason"]), ([], "BLOB_NOT_FOUND"))
+
+    def test_stat_list_and_delete(self):
+        for name in ("h/list/a", "h/list/b"):
+            self.put(name, name.encode())
+        stat = self.caller.call("BlobService/StatBlob", {"name": "h/list/a"}).json()["blob"]
+        page = self.caller.call("BlobService/ListBlobs", {"prefix": "h/list/", "pageSize": 1}).json()
+        self.assertEqual(page["blobs"], [stat])
+        rest = self.caller.call("BlobService/ListBlobs", {"prefix": "h/list/", "pageToken": page["nextPageToken"]}).json()
+        self.assertEqual([blob["name"] for blob in rest["blobs"]], ["h/list/b"])
+        refused = self.caller.call("BlobService/DeleteBlob", {"name": "h/list/b", "ifMatch": stat["etag"]})
+        self.assertEqual((refused.status, refused.json()["details"][0]["debug"]["reason"]), (409, "UPDATE_CONDITION_NOT_SATISFIED"))
+        deleted = self.caller.call("BlobService/DeleteBlob", {"name": "h/list/a", "ifMatch": stat["etag"]})
+        self.assertEqual((deleted.status, deleted.json()), (200, {}))
+        self.assertEqual(self.caller.call("BlobService/StatBlob", {"name": "h/list/a"}).status, 404)
+
+    def test_an_upload_is_looked_up_and_continued(self):
+        data = content(CHUNK + 10, 3)
+        _, error = self.put("h/resumed", data[:CHUNK], end=False, uploadId="http")
+        self.assertEqual(error["code"], "invalid_argument")
+        upload = self.caller.call("BlobService/GetUpload", {"uploadId": "http"}).json()
+        self.assertEqual((upload["stored"], upload.get("complete", False)), (str(CHUNK), False))
+        replies, _ = self.put("h/resumed", data[CHUNK:], uploadId="http", offset=str(CHUNK))
+        self.assertEqual(base64.b64decode(replies[0]["blob"]["sha256"]), sha256(data))
+        self.assertTrue(self.caller.call("BlobService/GetUpload", {"uploadId": "http"}).json()["complete"])
+
+
+@unittest.skipIf(TIMEOUT_FACTOR > 1, "programs with sanitizers need more memory")
+class Memory(unittest.TestCase):
+    """A server that may use 128 MB."""
+
+    LIMIT_MB = 128
+    BLOB_MB = 300
+    PUTS, PUT_BYTES = 300, 3 * CHUNK
+
+    def setUp(self):
+        self.stack = Stack(redis=False)
+        self.addCleanup(self.stack.close)
+        self.stack.start_server(TAVOLA_MEMORY_LIMIT=f"{self.LIMIT_MB}MB")
+        self.client = self.stack.connect()
+        self.addCleanup(self.client.channel.close)
+
+    def peak_mb(self):
+        with open(f"/proc/{self.stack.server.pid}/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM"))
+
+    def tavola(self, *words, **settings):
+        return subprocess.run([program("tavola"), "blob", *words], env=program_environment({"TAVOLA_TARGET": self.stack.target}),
+                              check=True, **settings)
+
+    def test_a_blob_larger_than_the_memory(self):
+        """The file is a hole: its chunks are equal, so the database stores one. The server reads and hashes each of them."""
+        path = os.path.join(self.stack.folder, "hole")
+        with open(path, "wb") as file:
+            file.truncate(self.BLOB_MB << 20)
+        self.tavola("put", "large", path, stdout=subprocess.DEVNULL)
+        self.tavola("get", "large", stdout=subprocess.DEVNULL)
+        self.assertEqual(self.client.stat_blob(name="large").blob.size, self.BLOB_MB << 20)
+        self.assertLess(self.peak_mb(), self.LIMIT_MB)
+
+    def test_puts_at_once_that_would_need_more(self):
+        """Those that find no room are refused before they send their content, and try again until they are done."""
+        data, refused, gate = content(self.PUT_BYTES), [], threading.Barrier(self.PUTS)
+
+        def run(number):
+            gate.wait()
+            while True:
+                try:
+                    return put(self.client, f"many/{number}", pieces(data, CHUNK // 2))
+                except ApiError as error:
+                    refused.append(error.reason)
+                    time.sleep(0.05)
+
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(self.PUTS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(self.client.list_blobs(prefix="many/").blobs), self.PUTS)
+        print(f"memory: {self.peak_mb():.0f} MB at most, {len(refused)} refusals")
+        self.assertLessEqual(set(refused), {"SERVER_BUSY"})
+        self.assertLess(self.peak_mb(), self.LIMIT_MB)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import os
 import re
 import unittest
 
-from tavola_test import metrics
+from tavola_test import blobs, metrics
 from tavola_test.client import ApiError, entity, key
 from tavola_test.settings import SOURCE
 from tavola_test.stack import Stack, wait_ready
@@ -91,6 +91,21 @@ class Metrics(unittest.TestCase):
         self.stack.redis.kill()
         self.stack.start_worker(**self.settings)
         wait_for("polling", lambda: self.stack.accepts("unix:" + self.worker_path) and self.polled() > 0, 30)
+
+    def test_the_numbers_of_blobs(self):
+        self.settings["TAVOLA_SWEEP_INTERVAL_SECONDS"] = "1"
+        self.start()
+        data = blobs.content(blobs.CHUNK + 10)
+        blobs.put(self.caller, "counted", data)
+        blobs.get(self.caller, "counted")
+        blobs.get(self.caller, "counted", offset=blobs.CHUNK)
+        now = metrics.read(self.server_path)
+        self.assertEqual(now.value("tavola_blob_bytes_total", direction="in"), len(data))
+        self.assertEqual(now.value("tavola_blob_bytes_total", direction="out"), len(data) + 10)
+        self.caller.delete_blob(name="counted")
+        self.stack.sql("update blob_contents set kept_until = now()")
+        wait_for("the chunks to go", lambda: metrics.read(self.worker_path).value("tavola_blob_chunks_removed_total") == 2, 30)
+        wait_for("no backlog", lambda: metrics.read(self.worker_path).value("tavola_blob_backlog", kind="contents") == 0, 30)
 
     def polled(self):
         return metrics.read(self.worker_path).value("tavola_worker_claimed_total", source="database")

@@ -110,6 +110,7 @@ static enum status write_chunk(
     else if (part.len == 0)
         return reason_set(err, REASON_BLOB_DAMAGED, "a chunk of a blob is shorter than it was");
     wire_write_bytes(&ctx->reply, CONTENT, part);
+    atomic_fetch_add(&ctx->service->blob_bytes_out, (long long)part.len);
     *step = get->left > 0 ? STREAM_SEND : STREAM_SEND_LAST;
     return STATUS_OK;
 }
@@ -135,7 +136,7 @@ static const struct stream_method stream = { .read_request = read_request,
     .fill_operation = fill_operation,
     .write_message = write_message,
     .release = release,
-    .min_bytes = LIMIT_BLOB_STREAM_BYTES };
+    .min_bytes = LIMIT_BLOB_GET_BYTES };
 
 const struct method get_blob_method = {
     .path = "/tavola.v1.BlobService/GetBlob",

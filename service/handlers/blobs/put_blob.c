@@ -95,6 +95,7 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
         return reason_set(err, REASON_INVALID_INPUT,
             "content has %zu bytes: a message of a put has at most %d", put->rest.len,
             LIMIT_BLOB_MESSAGE_BYTES);
+    atomic_fetch_add(&ctx->service->blob_bytes_in, (long long)put->rest.len);
     return blob_plan_size(put->stored + (int64_t)(put->pending.len + put->rest.len), err);
 }
 
@@ -282,7 +283,7 @@ static const struct stream_method stream = { .read_request = read_request,
     .write_message = write_message,
     .end_requests = end_requests,
     .release = release,
-    .min_bytes = LIMIT_BLOB_STREAM_BYTES };
+    .min_bytes = LIMIT_BLOB_PUT_BYTES };
 
 const struct method put_blob_method = {
     .path = "/tavola.v1.BlobService/PutBlob",

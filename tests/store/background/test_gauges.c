@@ -105,6 +105,40 @@ START_TEST(the_lag_is_the_age_of_the_oldest_open_intent)
 }
 END_TEST
 
+/* A content that may be removed since some minutes (negative: not yet). */
+static void discard_content(int minutes)
+{
+    test_sql(world.sql,
+        "insert into blob_contents (account, content_id, state, size, writer, kept_until, discarded) "
+        "values ('acme', gen_random_uuid(), 3, 1, 0, now() - interval '%d minutes', now())",
+        minutes);
+}
+
+START_TEST(what_the_collector_of_blobs_may_remove_is_counted)
+{
+    look();
+    ck_assert_int_eq(gauges.blobs.contents, 0);
+    ck_assert_int_eq(gauges.blobs.oldest_us, 0);
+
+    discard_content(3);
+    discard_content(1);
+    discard_content(-5);
+    test_sql(world.sql,
+        "insert into blob_chunks values ('acme', 'a', 1, 'x', now()), ('acme', 'b', 1, 'x', null)");
+    look();
+    ck_assert_int_eq(gauges.blobs.contents, 2);
+    ck_assert_int_eq(gauges.blobs.chunks, 1);
+    ck_assert_int_ge(gauges.blobs.oldest_us, 180000000);
+    ck_assert_int_lt(gauges.blobs.oldest_us, 300000000);
+
+    test_sql(world.sql,
+        "insert into blob_chunks select 'acme', n::text::bytea, 1, 'x', now() from generate_series(1, %d) n",
+        MAX_BACKLOG_COUNTED);
+    look();
+    ck_assert_int_eq(gauges.blobs.chunks, MAX_BACKLOG_COUNTED);
+}
+END_TEST
+
 Suite *test_gauges_suite(void)
 {
     Suite *suite = suite_create("gauges");
@@ -114,6 +148,7 @@ Suite *test_gauges_suite(void)
     tcase_add_test(tc, dead_letters_of_the_index_and_of_whole_keys_are_counted_by_state);
     tcase_add_test(tc, indexes_beyond_the_bound_are_one);
     tcase_add_test(tc, the_lag_is_the_age_of_the_oldest_open_intent);
+    tcase_add_test(tc, what_the_collector_of_blobs_may_remove_is_counted);
     suite_add_tcase(suite, tc);
     return suite;
 }

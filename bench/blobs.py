@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blobs: what `tavola blob put` and `get` move, and ranges, beside rows of a chunk's size that libpq alone writes and reads in
+the same database; and the memory of a server with a bound while large and many contents pass it.
+
+The content of a measured put is new in each round, so every chunk is stored. The contents of the measurements of memory are
+equal chunks, of which the database stores one: the server receives, hashes and sends every byte all the same.
+"""
+
+import os
+import random
+import subprocess
+import time
+
+import wire
+from rows import Row
+from tavola_test.processes import program, program_environment
+from tavola_test.settings import SOURCE
+
+MIB = 1 << 20
+CHUNK = 256 * 1024
+STORED = 400  # chunks for libpq to read
+BLOB_BYTES = 128 * MIB
+RANGE_BYTES = 4096
+NAME = "memory of blobs"
+LIMIT = 256 * MIB
+LARGE, PUTS, PUT_BYTES = 10 << 30, 1000, 10 * 1000 * 1000
+
+ROWS = [
+    Row("put of a blob / libpq, one connection", ("blob put", "rate"), ("libpq chunk put", "rate"), unit="MiB/s"),
+    Row("four puts at once / libpq, four connections", ("blob put 4", "rate"), ("libpq chunk put 4", "rate"), unit="MiB/s"),
+    Row("get of a blob / libpq, one connection", ("blob get", "rate"), ("libpq chunk get", "rate"), unit="MiB/s"),
+    Row("four gets at once / libpq, four connections", ("blob get 4", "rate"), ("libpq chunk get 4", "rate"), unit="MiB/s"),
+    Row("ranges of 4 KiB, 8 in flight / chunks by libpq, 8 connections", ("blob range", "rate"), ("libpq chunk range", "rate")),
+    Row("server CPU per MiB put / 1 ms", ("blob put", "server_us"), 1000.0, "<=", unit="us"),
+    Row("server CPU per MiB got / 1 ms", ("blob get", "server_us"), 1000.0, "<=", unit="us"),
+    Row("memory, a blob of 10 GiB put and got / 256 MB", ("memory large blob", "bytes"), LIMIT, "<=", 1.0, unit="B"),
+    Row("memory, 1,000 puts of 10 MB at once / 256 MB", ("memory many puts", "bytes"), LIMIT, "<=", 1.0, unit="B"),
+]
+
+
+class Blobs:
+    def __init__(self, product, quick):
+        self.product, self.stack, self.loads = product, product.stack, product.loads
+        self.share = 10 if quick else 1
+        self.puts = 0
+
+    def prepare(self):
+        self.product.start()
+        self.product.sql(
+            "create table bench_chunks (number int8 primary key, bytes bytea not null);"
+            "alter table bench_chunks alter column bytes set storage external;"
+            f"insert into bench_chunks select n, convert_to(repeat(md5(n::text), {CHUNK // 32}), 'UTF8')"
+            f" from generate_series(1, {STORED}) n")
+        self.run([self.put(self.new_file(), "got")])
+        self.ranges = self.product.file("blob-ranges", [
+            wire.get_blob("got", random.randrange(BLOB_BYTES - RANGE_BYTES), RANGE_BYTES) for _ in range(2000)])
+
+    def new_file(self):
+        self.puts += 1
+        path = f"{self.stack.folder}/blob{self.puts}"
+        with open(path, "wb") as file:
+            file.write(os.urandom(BLOB_BYTES))
+        return path
+
+    def tavola(self, *words, server=None):
+        target = self.stack.targets[server or self.product.server]
+        return subprocess.Popen([program("tavola"), "blob", *words], env=program_environment({"TAVOLA_TARGET": target}),
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def put(self, path, name, server=None):
+        return lambda: self.tavola("put", name, path, server=server)
+
+    @staticmethod
+    def run(starts):
+        """Seconds that the commands took, side by side."""
+        begun = time.monotonic()
+        children = [start() for start in starts]
+        for child in children:
+            said = child.communicate()[1]
+            if child.returncode != 0:
+                raise RuntimeError(f"{' '.join(child.args[1:])}: {said.decode().strip()}")
+        return time.monotonic() - begun
+
+    def moved(self, starts):
+        """Counted in MiB."""
+        mib = len(starts) * BLOB_BYTES // MIB
+        return self.loads.measured(lambda: {"mib": mib, "seconds": self.run(starts)}, "mib", self.product.server)
+
+    def measure_put(self, count):
+        paths = [self.new_file() for _ in range(count)]
+        seen = self.moved([self.put(path, f"put{i}") for i, path in enumerate(paths)])
+        for path in paths:
+            os.remove(path)
+        return seen
+
+    def measure_get(self, count):
+        return self.moved([lambda: self.tavola("get", "got")] * count)
+
+    def libpq(self, mode, connections):
+        seen = self.loads.libpq(mode, connections, 1, STORED)
+        return seen | {"rate": seen["rate"] * CHUNK / MIB}
+
+    def measure_ranges(self):
+        """Each is answered with two messages: the description, and the bytes."""
+        seen = self.product.call("/tavola.v1.BlobService/GetBlob", self.ranges, 8, "drain", "connections=8")
+        return seen | {"rate": seen["rate"] / 2}
+
+    def measurements(self):
+        return {
+            "libpq chunk put": lambda: self.libpq("chunk-put", 1),
+            "blob put": lambda: self.measure_put(1),
+            "libpq chunk put 4": lambda: self.libpq("chunk-put", 4),
+            "blob put 4": lambda: self.measure_put(4),
+            "libpq chunk get": lambda: self.libpq("chunk-get", 1),
+            "blob get": lambda: self.measure_get(1),
+            "libpq chunk get 4": lambda: self.libpq("chunk-get", 4),
+            "blob get 4": lambda: self.measure_get(4),
+            "libpq chunk range": lambda: self.loads.libpq("chunk-get", 8, 1, STORED),
+            "blob range": self.measure_ranges,
+        }
+
+    # ---- memory ----
+
+    def bounded(self):
+        self.stack.stop(NAME)
+        self.stack.start_server(NAME, TAVOLA_MEMORY_LIMIT="256MB")
+        self.stack.forget_peak(NAME)
+
+    def large_blob(self):
+        self.bounded()
+        path = f"{self.stack.folder}/hole"
+        with open(path, "wb") as file:
+            file.truncate(LARGE // self.share)
+        self.run([self.put(path, "large", NAME)])
+        self.run([lambda: self.tavola("get", "large", server=NAME)])
+        return {"bytes": self.stack.peak_memory(NAME)}
+
+    def many_puts(self):
+        self.bounded()
+        done = subprocess.run(["/usr/bin/python3", "-B", f"{SOURCE}/bench/many_puts.py", self.stack.targets[NAME], str(PUTS // self.share), str(PUT_BYTES)],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr[-500:])
+        return {"bytes": self.stack.peak_memory(NAME), "refused": float(done.stdout)}
+
+    def memory_measurements(self):
+        return {"memory large blob": self.large_blob, "memory many puts": self.many_puts}
