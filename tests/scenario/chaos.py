@@ -2,10 +2,11 @@
 """Chaos: everything breaks at random while callers do everything.
 
 Two servers, two workers, PostgreSQL and Redis, with a network of proxies between them and before one of the servers.
-The callers write, read, move, look up with tokens, create, fill and delete tables and indexes, and some of their work
-fails until it is given up; an operator redrives and discards it. Faults come one over the other: SIGKILL and SIGSTOP
-of each process, a PostgreSQL that is frozen or slow, power cuts of its disk, FLUSHALL, a slow, silent or cut network. Every so often calm is made, everything comes to rest, and
-all invariants must hold (invariants.py); what a caller sees meanwhile that must not be is found at once.
+The callers write, read, move, look up with tokens, put blobs, archive into files, create, fill and delete tables and
+indexes, and some of their work fails until it is given up; an operator redrives and discards it. Faults come one over
+the other: SIGKILL and SIGSTOP of each process, a PostgreSQL that is frozen or slow, power cuts of its disk, FLUSHALL, a
+slow, silent or cut network. Every so often calm is made, everything comes to rest, and all invariants must hold
+(invariants.py); what a caller sees meanwhile that must not be is found at once.
 
 Faults and what callers choose come from the seed; when they meet does not.
 """
@@ -21,7 +22,8 @@ import time
 from tavola_test import invariants
 from tavola_test.callers import DIFFERENT, DOUBLED, LOST, Broken, Caller, Writer, promise
 from tavola_test.client import ApiError, BatchOperation, entity, plain
-from tavola_test.driver import SERVER, WORKER, Driver
+from tavola_test.driver import SERVER, WORKER, Driver, files_of
+from tavola_test.outside_callers import Archivist, BlobWriter
 from tavola_test.poison import DEAD
 from tavola_test.proxy import Proxy
 from tavola_test.waiting import wait_for
@@ -208,6 +210,8 @@ class Chaos(Driver):
         workload.add(Changer(stack, "changed", 0))
         workload.add(Changer(stack, "other", 0))
         workload.add(Operator(stack, "operator", 0))
+        workload.add(BlobWriter(stack, "blobs", 0, workload.limbo))
+        workload.add(Archivist(stack, "archived", 0, files_of(stack)))
         ways = [self.targets["one"], self.targets["two"], f"127.0.0.1:{self.proxies['server'].port}"]
         for number, caller in enumerate(workload.callers):
             caller.target = ways[number % len(ways)]

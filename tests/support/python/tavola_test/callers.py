@@ -32,7 +32,7 @@ TURN_PAUSE = 0.003
 WATCH_SECONDS = 0.2
 ABSENT_SERVER_PAUSE = 0.02
 MAX_LEFT_ALONE = 6
-READS = ("get_entity", "lookup_index", "wait_transaction", "get_index", "list_dead_letters", "query_entities")
+READS = ("get_entity", "lookup_index", "wait_transaction", "get_transaction", "get_index", "list_dead_letters", "query_entities")
 DONE = 3  # a transaction
 
 
@@ -156,6 +156,9 @@ class Caller(threading.Thread):
 
     def finish(self):
         """Called while paused and with all programs running: find out what has become of calls without an answer."""
+
+    def at_rest(self):
+        """Called when no work is open: check what the caller alone knows."""
 
     def turn(self):
         raise NotImplementedError

@@ -97,6 +97,8 @@ class Check:
             self.check_copies("ownerOnce", "Owner")
             self.check_members("tagHere", "Tag")
             self.check_moves()
+        for each in self.workload.callers:
+            each.at_rest()
         self.check_nothing()
 
     def read(self, table):
