@@ -471,10 +471,15 @@ bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out
 
 bool index_entry_source(struct property_list properties, struct entity_key *out)
 {
+    return index_entry_take_source(&properties, out);
+}
+
+bool index_entry_take_source(struct property_list *properties, struct entity_key *out)
+{
     struct property partition, row;
 
-    if (!property_find(properties, PROPERTY_SOURCE_PARTITION, &partition) ||
-        !property_find(properties, PROPERTY_SOURCE_ROW, &row))
+    if (!property_seek(&properties->bytes, PROPERTY_SOURCE_PARTITION, &partition) ||
+        !property_seek(&properties->bytes, PROPERTY_SOURCE_ROW, &row))
         return false;
     if (partition.value.type != PROPERTY_STRING || row.value.type != PROPERTY_STRING)
         return false;

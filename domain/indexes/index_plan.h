@@ -153,6 +153,9 @@ bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out
  */
 bool index_entry_source(struct property_list properties, struct entity_key *out);
 
+/* The same, and move *properties behind these properties, which come first. */
+bool index_entry_take_source(struct property_list *properties, struct entity_key *out);
+
 /* The range of entries of a look-up is in lookup_plan.h, reading lists in list_page.h. */
 
 #endif

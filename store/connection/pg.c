@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 
 #include "base/clock.h"
 #include "base/digits.h"
@@ -23,6 +24,10 @@ enum {
     CONNECT_PAUSE_US = 250000,
     DEFAULT_LIMIT_US = 15000000,
     LOOK_US = 50000,
+    PIECE_BYTES = 8192, /* PostgreSQL's send buffer */
+    MAX_PIECES_BYTES = 64 * 1024,
+    PIECE_PAUSE_US = 50,
+    MAX_PIECE_PAUSES = 3,
 };
 
 /*
@@ -290,6 +295,26 @@ static int pause_ms(const struct pg *pg, int64_t now_us, int64_t left_us)
 }
 
 /*
+ * Read what has arrived. PostgreSQL sends a long result in pieces, each as soon as its buffer is
+ * full, and the rest, which is shorter, with the end of the statement. Reading every piece at once
+ * would make the two processes wake each other once per piece, which costs both more than the piece
+ * itself. So while whole pieces are all that waits, let some more arrive first. With TLS the
+ * numbers of bytes are others, and everything is read at once.
+ */
+static bool read_input(struct pg *pg)
+{
+    int waiting;
+
+    for (int i = 0; i < MAX_PIECE_PAUSES; i++) {
+        if (ioctl(PQsocket(pg->conn), FIONREAD, &waiting) != 0 || waiting == 0 ||
+            waiting % PIECE_BYTES != 0 || waiting >= MAX_PIECES_BYTES)
+            break;
+        clock_sleep(PIECE_PAUSE_US);
+    }
+    return PQconsumeInput(pg->conn);
+}
+
+/*
  * Send what is queued and receive what has arrived, until done() is true or the time limit is over.
  */
 static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct error *err)
@@ -312,8 +337,7 @@ static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct
         if (left_us <= 0)
             return connection_lost(pg, "no answer in time", err);
         cancel_if_given_up(pg, now_us);
-        if (poll(&fd, 1, pause_ms(pg, now_us, left_us)) > 0 && (fd.revents & ~POLLOUT) &&
-            !PQconsumeInput(pg->conn))
+        if (poll(&fd, 1, pause_ms(pg, now_us, left_us)) > 0 && (fd.revents & ~POLLOUT) && !read_input(pg))
             return connection_lost(pg, "read failed", err);
     }
 }
@@ -365,7 +389,7 @@ bool pg_wait(struct pg *pg, int64_t wait_us)
         if (left_us <= 0)
             return false;
         left = clock_timespec(left_us);
-        if (ppoll(&fd, 1, &left, NULL) > 0 && (fd.revents & ~POLLOUT) && !PQconsumeInput(pg->conn))
+        if (ppoll(&fd, 1, &left, NULL) > 0 && (fd.revents & ~POLLOUT) && !read_input(pg))
             return true;
     }
 }

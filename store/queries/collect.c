@@ -97,9 +97,11 @@ static bool add_entity(struct entity_sink *sink, const struct entity *entity)
     if (list->property_bytes >= LIMIT_REPLY_BYTES)
         return false;
     *copy = *entity;
-    copy->key.partition = arena_copy(list->arena, entity->key.partition);
-    copy->key.row = arena_copy(list->arena, entity->key.row);
-    copy->properties.bytes = arena_copy(list->arena, entity->properties.bytes);
+    if (!list->borrows) {
+        copy->key.partition = arena_copy(list->arena, entity->key.partition);
+        copy->key.row = arena_copy(list->arena, entity->key.row);
+        copy->properties.bytes = arena_copy(list->arena, entity->properties.bytes);
+    }
     list->property_bytes += (int64_t)copy->properties.bytes.len;
     list->count++;
     return true;

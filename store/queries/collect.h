@@ -32,9 +32,10 @@ struct collection {
 MUST_USE enum status collect_entities(
     struct session *session, const struct collection *collection, int64_t *count, struct error *err);
 
-/* A sink that keeps copies of up to LIMIT_REPLY_BYTES of properties in an arena. */
+/* A sink that keeps entities with up to LIMIT_REPLY_BYTES of properties in an arena. */
 struct entity_list {
     struct entity_sink sink;
+    bool borrows;                /* their bytes are in the arena already, so they are not copied */
     struct arena *arena, before; /* as the arena was before the first copy */
     struct entity *entities;
     size_t count;

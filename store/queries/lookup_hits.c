@@ -50,17 +50,8 @@ enum status lookup_hits_resolve(const struct session *session, const struct oper
 /* Make a hit of an entry: the keys and the ETag of the source, and the projected properties. */
 static bool entry_as_source(const struct index *index, struct entity *entry)
 {
-    struct str rest = entry->properties.bytes;
-    struct property ignored;
-    struct entity_key source;
-
-    if (!index_entry_source(entry->properties, &source) || !property_next(&rest, &ignored) ||
-        !property_next(&rest, &ignored))
-        return false;
-    entry->key = source;
     entry->etag.table_id = index->source_table_id;
-    entry->properties.bytes = rest;
-    return true;
+    return index_entry_take_source(&entry->properties, &entry->key);
 }
 
 bool lookup_hits_name(const struct index *index, struct operation *operation)

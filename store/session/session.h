@@ -58,6 +58,11 @@ struct session {
     int64_t asked_us;    /* when the catalogue's version was asked for last */
     /* the database had this catalogue at this time or later (clock_monotonic_us) */
     int64_t confirmed_us;
+    /*
+     * by the source table's id, which several tables may share: whether something of it was open
+     * when the session looked last (short_lookup.c)
+     */
+    bool expects_hits[256];
 };
 
 void session_init(struct session *session, const char *conninfo, const char *role);

@@ -3,9 +3,9 @@
  * short_batch.c - see the header.
  *
  * The answers are right because of the order of the reads: first the tokens and the lag, then the
- * entries (guard G22). The entries, the sources they are checked against and, if a look-up asks for
- * the latest, the question whether anything is open are one statement, and so one snapshot (guard
- * G21).
+ * entries (guard G22). The entries, the sources they are checked against and the question whether
+ * anything is open are one statement, and so one snapshot (guard G21). What is asked again is
+ * decided by the later statement alone.
  */
 #include "store/short_reads/short_batch.h"
 
@@ -32,6 +32,7 @@ struct short_read {
     struct short_lookup *lookup;             /* NULL for a page */
     struct short_page *page;                 /* NULL for a look-up */
     const struct short_statement *statement; /* NULL: the operation is in no statement */
+    bool asks_again;                         /* what the statement has returned does not count */
 };
 
 struct flight {
@@ -42,6 +43,7 @@ struct flight {
     size_t count, lookup_count, page_count;
     struct short_ranges ranges;
     size_t taken; /* number of statements whose results were taken */
+    bool has_lag;
     struct lag_seen lag;
 };
 
@@ -167,16 +169,22 @@ static void plan_all(struct session *session, struct flight *flight)
 /*
  * Each statement is a segment of its own, so that its result does not wait for the next statement.
  */
-static enum status send_all(struct session *session, const struct flight *flight, struct error *err)
+static enum status send_statements(struct session *session, const struct flight *flight, struct error *err)
 {
-    session_asks_version(session);
-    if (flight->lookup_count > 0)
-        TRY(lag_send(session, err));
     for (size_t i = 0; i < flight->ranges.statement_count; i++) {
         TRY(short_ranges_send(session, &flight->ranges, &flight->ranges.statements[i], err));
         TRY(pg_sync(&session->pg, err));
     }
     return STATUS_OK;
+}
+
+static enum status send_all(struct session *session, struct flight *flight, struct error *err)
+{
+    session_asks_version(session);
+    flight->has_lag = flight->lookup_count == 0;
+    if (flight->lookup_count > 0)
+        TRY(lag_send(session, err));
+    return send_statements(session, flight, err);
 }
 
 static bool is_recent(const struct short_lookup *lookup, const struct lag_seen *lag)
@@ -186,11 +194,15 @@ static bool is_recent(const struct short_lookup *lookup, const struct lag_seen *
 }
 
 /* Decide a read whose statement's rows have arrived. */
-static void decide(const struct flight *flight, struct short_read *read)
+static void decide(struct session *session, const struct flight *flight, struct short_read *read)
 {
-    if (read->lookup && !is_recent(read->lookup, &flight->lag))
+    if (read->lookup && !is_recent(read->lookup, &flight->lag)) {
         detour_to_wait(read->operation);
-    else if (!(read->lookup ? short_lookup_take(read->lookup, &flight->lag) : short_page_take(read->page)))
+        return;
+    }
+    read->asks_again = read->lookup && short_lookup_asks_again(session, read->lookup);
+    if (!read->asks_again &&
+        !(read->lookup ? short_lookup_take(read->lookup, &flight->lag) : short_page_take(read->page)))
         detour_to_run_alone(read->operation);
 }
 
@@ -199,13 +211,14 @@ static enum status take_next(struct session *session, struct flight *flight, str
 {
     struct short_statement *statement = &flight->ranges.statements[flight->taken];
 
-    if (flight->taken == 0 && flight->lookup_count > 0)
+    if (!flight->has_lag)
         TRY(lag_take(session, &flight->lag, err));
+    flight->has_lag = true;
     TRY(short_ranges_take(session, statement, err));
     TRY(pg_end(&session->pg, err));
     for (size_t i = 0; i < flight->count; i++)
         if (flight->reads[i].statement == statement)
-            decide(flight, &flight->reads[i]);
+            decide(session, flight, &flight->reads[i]);
     short_ranges_clear(statement);
     flight->taken++;
     return STATUS_OK;
@@ -220,8 +233,25 @@ static enum status take_all(struct session *session, struct flight *flight, stru
 {
     while (!has_taken_all(flight))
         TRY(take_next(session, flight, err));
-    session_note_confirmed(session);
     return STATUS_OK;
+}
+
+/* Plan the reads that are to be asked again. false: there are none. */
+static bool plan_again(struct session *session, struct flight *flight)
+{
+    short_ranges_init(&flight->ranges, flight->count, &session->arena);
+    flight->taken = 0;
+    for (size_t i = 0; i < flight->count; i++) {
+        struct short_read *read = &flight->reads[i];
+
+        if (!read->asks_again)
+            continue;
+        read->asks_again = false;
+        read->statement = NULL;
+        if (!plan(session, read, &flight->ranges))
+            detour_to_run_alone(read->operation);
+    }
+    return flight->ranges.count > 0;
 }
 
 static enum status attempt(struct session *session, void *context, struct error *err)
@@ -238,7 +268,13 @@ static enum status attempt(struct session *session, void *context, struct error 
         return STATUS_OK;
     TRY(send_all(session, flight, err));
     status = take_all(session, flight, err);
+    while (status == STATUS_OK && plan_again(session, flight)) {
+        TRY(send_statements(session, flight, err));
+        status = take_all(session, flight, err);
+    }
     short_ranges_close(&flight->ranges);
+    if (status == STATUS_OK)
+        session_note_confirmed(session);
     return status;
 }
 
@@ -350,7 +386,7 @@ static void move_decided(const struct flight *flight, const struct short_stateme
 
         if (*batch != read->operation)
             continue; /* moved before */
-        if (read->statement && read->statement != statement) {
+        if (read->asks_again || (read->statement && read->statement != statement)) {
             batch = &read->operation->next;
             continue;
         }
@@ -377,5 +413,5 @@ bool short_batch_finish(
     if (!has_taken_all(flight))
         return true;
     session_note_confirmed(session);
-    return false;
+    return plan_again(session, flight) && send_statements(session, flight, &ignored) == STATUS_OK;
 }

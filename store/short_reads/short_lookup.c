@@ -45,20 +45,35 @@ bool short_lookup_may_be(const struct operation *operation)
 
 /* ---- planning ---- */
 
-static enum short_form form_of(const struct operation_lookup *in, const struct index *index)
+/*
+ * Entries stand for their entities only while nothing of the table is open (guard G58). A statement
+ * that reads rows or hits, whichever is right, costs more than each of them. So a session expects
+ * of a table what it has seen last. If it expected rows wrongly, the look-up is asked again.
+ */
+static bool *expects_hits(struct session *session, const struct index *index)
 {
-    if (in->trust_index)
+    return &session->expects_hits[(uint64_t)index->source_table_id % ARRAY_LEN(session->expects_hits)];
+}
+
+static enum short_form form_of(struct session *session, const struct short_lookup *lookup)
+{
+    if (lookup->operation->in.lookup.trust_index)
         return SHORT_ROWS;
-    return index->keeps_versions && !in->read_sources ? SHORT_CURRENT : SHORT_HITS;
+    return lookup->stands && (index_is_strong(lookup->index) || !*expects_hits(session, lookup->index))
+               ? SHORT_ROWS
+               : SHORT_HITS;
 }
 
 enum status short_lookup_resolve(
-    const struct session *session, struct operation *operation, struct short_lookup *out, struct error *err)
+    struct session *session, struct operation *operation, struct short_lookup *out, struct error *err)
 {
+    const struct operation_lookup *in = &operation->in.lookup;
+
     *out = (struct short_lookup){ .operation = operation };
     TRY(lookup_hits_resolve(session, operation, &out->index, err));
-    out->reads_around = operation->in.lookup.freshness.latest && !index_is_strong(out->index);
-    out->form = form_of(&operation->in.lookup, out->index);
+    out->reads_around = in->freshness.latest && !index_is_strong(out->index);
+    out->stands = out->index->keeps_versions && !in->trust_index && !in->read_sources;
+    out->form = form_of(session, out);
     return STATUS_OK;
 }
 
@@ -83,9 +98,7 @@ static void add_range(const struct session *session, struct short_lookup *lookup
     range->table = catalogue_find_id(session->catalogue, lookup->index->index_id);
     range->keys = rest;
     range->source_table_id = lookup->index->source_table_id;
-    /* Guard G58: entries stand for their entities only while nothing of the table is open. */
-    range->asks_behind =
-        lookup->reads_around || (lookup->form == SHORT_CURRENT && !index_is_strong(lookup->index));
+    range->asks_behind = lookup->reads_around || (lookup->stands && !index_is_strong(lookup->index));
     range->max_rows = rows_of(in) + 1;
     range->max_bytes = (lookup->form == SHORT_ROWS ? SHORT_RANGES_MAX_BYTES : SHORT_RANGES_MAX_HIT_BYTES) /
                        (range->max_rows * (int64_t)lookup->range.count);
@@ -152,6 +165,7 @@ static bool take_entries(struct short_lookup *lookup, const struct lag_seen *lag
     struct entity_list list;
 
     collect_list_init(&list, lookup->count * (size_t)lookup->first->max_rows, operation->arena);
+    list.borrows = true;
     answer.sink = &list.sink;
     if (!short_ranges_collect(lookup->first, lookup->count, &answer) || list.count > SHORT_RANGES_MAX_ROWS)
         return false;
@@ -187,7 +201,7 @@ static size_t rows_that_came(const struct short_lookup *lookup)
     size_t rows = 0;
 
     for (size_t i = 0; i < lookup->count; i++)
-        rows += (size_t)lookup->first[i].count;
+        rows += (size_t)lookup->first[i].hits;
     return rows;
 }
 
@@ -209,6 +223,17 @@ static bool take_hits(struct short_lookup *lookup, const struct lag_seen *lag)
     return true;
 }
 
+bool short_lookup_asks_again(struct session *session, struct short_lookup *lookup)
+{
+    if (!lookup->stands || !lookup->first->asks_behind)
+        return false;
+    *expects_hits(session, lookup->index) = lookup->first->is_behind;
+    if (!lookup->first->is_behind || lookup->form == SHORT_HITS || lookup->reads_around)
+        return false;
+    lookup->form = SHORT_HITS;
+    return true;
+}
+
 bool short_lookup_take(struct short_lookup *lookup, const struct lag_seen *lag)
 {
     /*
@@ -217,5 +242,5 @@ bool short_lookup_take(struct short_lookup *lookup, const struct lag_seen *lag)
      */
     if (lookup->reads_around && lookup->first->is_behind)
         return false;
-    return short_range_has_hits(lookup->first) ? take_hits(lookup, lag) : take_entries(lookup, lag);
+    return lookup->form == SHORT_HITS ? take_hits(lookup, lag) : take_entries(lookup, lag);
 }

@@ -15,6 +15,7 @@ struct short_lookup {
     struct operation *operation;
     const struct index *index;
     bool reads_around; /* the look-up asks for the latest, and the index may be behind */
+    bool stands;       /* its entries stand for their entities while nothing of the table is open */
     enum short_form form;
     struct lookup_range range;
     struct short_range *first; /* the first of its ranges; NULL: none */
@@ -26,11 +27,17 @@ bool short_lookup_may_be(const struct operation *operation);
 
 /* Find the index. It fails if the operation must be refused, or if the catalogue has changed. */
 MUST_USE enum status short_lookup_resolve(
-    const struct session *session, struct operation *operation, struct short_lookup *out, struct error *err);
+    struct session *session, struct operation *operation, struct short_lookup *out, struct error *err);
 
 /* Add the look-up's ranges. false: it must run alone. */
 bool short_lookup_plan(
     const struct session *session, struct short_lookup *lookup, struct short_ranges *ranges);
+
+/*
+ * Note what has arrived, before it is taken. true: it was read as rows, which do not count, since
+ * something of the table is open: plan the look-up again, which reads hits then.
+ */
+bool short_lookup_asks_again(struct session *session, struct short_lookup *lookup);
 
 /* Set the outcome from the rows, which have arrived. false: it must run alone. */
 bool short_lookup_take(struct short_lookup *lookup, const struct lag_seen *lag);

@@ -129,6 +129,7 @@ bool short_page_take(struct short_page *page)
     if (in->sink)
         return collect(page, in->sink);
     collect_list_init(&list, (size_t)page->range->max_rows, operation->arena);
+    list.borrows = true;
     if (!collect(page, &list.sink))
         return false;
     out->entities = list.entities;

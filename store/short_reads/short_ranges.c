@@ -11,7 +11,6 @@
 static const struct embedded *const statement_texts[SHORT_FORM_END][2] = {
     [SHORT_ROWS] = { &sql_short_ranges, &sql_short_ranges_down },
     [SHORT_HITS] = { &sql_short_hits, &sql_short_hits_down },
-    [SHORT_CURRENT] = { &sql_short_current, &sql_short_current_down },
 };
 
 void short_ranges_init(struct short_ranges *ranges, size_t reads, struct arena *arena)
@@ -104,9 +103,7 @@ static void put_range(struct range_arrays *arrays, const struct short_range *ran
     pg_array_bytes(&arrays->highs, str_equal(high, end_of_keys()) ? STR_EMPTY : high);
     pg_array_int8(&arrays->rows, range->max_rows);
     pg_array_int8(&arrays->bytes, range->max_bytes);
-    /* in this form a range that does not ask is one of rows, whatever other ranges ask for */
-    pg_array_int8(&arrays->sources,
-        range->statement->form == SHORT_CURRENT && !range->asks_behind ? 0 : range->source_table_id);
+    pg_array_int8(&arrays->sources, range->source_table_id);
 }
 
 size_t short_ranges_sent_bytes(const struct short_ranges *ranges)
@@ -168,37 +165,50 @@ enum status short_ranges_send(struct session *session, const struct short_ranges
     return pg_send(&session->pg, statement_texts[statement->form][statement->descending], &params, err);
 }
 
-/*
- * The columns of all forms of the statement. The five before the last are of the row, or of a hit's
- * entity, except for the size: that of a hit is of its entry.
- */
+/* The columns of both forms, and those of one of them. */
 enum column {
     COLUMN_N,
     COLUMN_CATALOGUE,
     COLUMN_BEHIND,
-    COLUMN_KEY,
-    COLUMN_VERSION,
-    COLUMN_TS,
-    COLUMN_EXPIRES,
-    COLUMN_SIZE,
-    COLUMN_PROPERTIES,
-    COLUMN_NAMED, /* not of SHORT_ROWS */
+    ROWS_HEADS,
+    ROWS_BODIES,
+    /* of a hit's entity, except for the size, which is that of the entry */
+    HIT_KEY = COLUMN_BEHIND + 1,
+    HIT_VERSION,
+    HIT_TS,
+    HIT_EXPIRES,
+    HIT_SIZE,
+    HIT_PROPERTIES,
+    HIT_NAMED,
 };
 
-/* Give each range its rows. A range without rows has one row, of nulls. */
+/* Give a range its rows, which begin at this row of the result. Returns the row behind them. */
+static int take_rows(struct short_range *range, int row)
+{
+    const PGresult *rows = range->statement->rows;
+    int64_t n = pg_int8(rows, row, COLUMN_N);
+
+    range->is_behind =
+        range->asks_behind && !PQgetisnull(rows, row, COLUMN_BEHIND) && pg_bool(rows, row, COLUMN_BEHIND);
+    if (range->statement->form == SHORT_ROWS) {
+        range->rows = (struct packed_rows){ pg_bytes(rows, row, ROWS_HEADS), pg_bytes(rows, row, ROWS_BODIES),
+            range->max_bytes };
+        return row + 1;
+    }
+    /* A range without hits is a row of nulls. */
+    range->first_hit = row;
+    range->hits = 0;
+    for (; row < PQntuples(rows) && pg_int8(rows, row, COLUMN_N) == n; row++)
+        range->hits += !PQgetisnull(rows, row, HIT_KEY);
+    return row;
+}
+
 static void share_rows(struct short_statement *statement)
 {
-    const PGresult *rows = statement->rows;
-    int row = 0, n = 0;
+    int row = 0;
 
-    for (struct short_range *range = statement->first; range; range = range->next) {
-        range->first = row;
-        range->count = 0;
-        range->is_behind =
-            range->asks_behind && !PQgetisnull(rows, row, COLUMN_BEHIND) && pg_bool(rows, row, COLUMN_BEHIND);
-        for (n++; row < PQntuples(rows) && pg_int8(rows, row, COLUMN_N) == n; row++)
-            range->count += !PQgetisnull(rows, row, COLUMN_KEY);
-    }
+    for (struct short_range *range = statement->first; range; range = range->next)
+        row = take_rows(range, row);
 }
 
 enum status short_ranges_take(struct session *session, struct short_statement *statement, struct error *err)
@@ -223,45 +233,27 @@ static int64_t int8_or(const PGresult *rows, int row, int column, int64_t otherw
     return PQgetisnull(rows, row, column) ? otherwise : pg_int8(rows, row, column);
 }
 
-/* *is_cut: the properties were left out. false: the row is dead, or has expired. */
-static bool read_row(
-    const struct short_range *range, int row, struct entity *out, int64_t *size, bool *is_cut)
-{
-    const PGresult *rows = range->statement->rows;
-
-    *out = (struct entity){
-        .key = { range->keys.partition.low, pg_bytes(rows, row, COLUMN_KEY) },
-        .etag = { .table_id = range->table->table_id, .version = pg_int8(rows, row, COLUMN_VERSION) },
-        .timestamp = int8_or(rows, row, COLUMN_TS, 0),
-        .properties.bytes = pg_bytes(rows, row, COLUMN_PROPERTIES),
-        .expires = int8_or(rows, row, COLUMN_EXPIRES, 0),
-    };
-    *is_cut = !PQgetisnull(rows, row, COLUMN_SIZE);
-    *size = *is_cut ? pg_int4(rows, row, COLUMN_SIZE) : (int64_t)out->properties.bytes.len;
-    return !PQgetisnull(rows, row, COLUMN_TS);
-}
-
 /* *size: of the entry's properties. false: the entry is dead, or has expired. */
 static bool read_hit(const struct short_range *range, int row, struct short_hit *out, int64_t *size)
 {
     const PGresult *rows = range->statement->rows;
-    int64_t told = pg_int4(rows, row, COLUMN_SIZE);
+    int64_t told = pg_int4(rows, row, HIT_SIZE);
     bool is_live = told >= 0;
 
     *size = is_live ? told : -1 - told;
     *out = (struct short_hit){
-        .entry = { range->keys.partition.low, pg_bytes(rows, row, COLUMN_KEY) },
-        .named.bytes = pg_bytes(rows, row, COLUMN_NAMED),
-        .found = !PQgetisnull(rows, row, COLUMN_VERSION),
+        .entry = { range->keys.partition.low, pg_bytes(rows, row, HIT_KEY) },
+        .named.bytes = pg_bytes(rows, row, HIT_NAMED),
+        .found = !PQgetisnull(rows, row, HIT_VERSION),
     };
     if (!out->found)
         return is_live;
-    out->is_cut = PQgetisnull(rows, row, COLUMN_PROPERTIES);
+    out->is_cut = PQgetisnull(rows, row, HIT_PROPERTIES);
     out->entity = (struct entity){
-        .etag.version = pg_int8(rows, row, COLUMN_VERSION),
-        .timestamp = pg_int8(rows, row, COLUMN_TS),
-        .properties.bytes = pg_bytes(rows, row, COLUMN_PROPERTIES),
-        .expires = int8_or(rows, row, COLUMN_EXPIRES, 0),
+        .etag.version = pg_int8(rows, row, HIT_VERSION),
+        .timestamp = pg_int8(rows, row, HIT_TS),
+        .properties.bytes = pg_bytes(rows, row, HIT_PROPERTIES),
+        .expires = int8_or(rows, row, HIT_EXPIRES, 0),
     };
     return is_live;
 }
@@ -279,16 +271,39 @@ enum taken {
     UNTOLD, /* the rows that were read are not enough to decide */
 };
 
-static enum taken take_row(const struct short_range *range, int row, struct short_answer *answer,
-    struct entity_key *key, int64_t *size)
-{
-    struct entity entity;
-    bool is_cut, is_live = read_row(range, row, &entity, size, &is_cut);
+/* The rows of a range, or its hits, one after the other. */
+struct reading {
+    const struct short_range *range;
+    struct str partition;
+    struct packed_rows rows;
+    int hit; /* the next one */
+    int64_t count;
+};
 
-    *key = entity.key;
-    if (!is_live || !is_wanted(answer, key))
+/* The rows are copied as a whole, since the result is released before the answer is sent. */
+static struct reading reading_of(const struct short_range *range, struct arena *arena)
+{
+    return (struct reading){ .range = range,
+        .partition = arena_copy(arena, range->keys.partition.low),
+        .rows = { arena_copy(arena, range->rows.heads), arena_copy(arena, range->rows.bodies),
+            range->max_bytes },
+        .hit = range->first_hit };
+}
+
+static enum taken take_row(
+    const struct reading *reading, const struct packed_row *row, struct short_answer *answer)
+{
+    const struct entity entity = {
+        .key = { reading->partition, row->row_key },
+        .etag = { .table_id = reading->range->table->table_id, .version = row->version },
+        .timestamp = row->ts,
+        .properties.bytes = row->properties,
+        .expires = row->expires,
+    };
+
+    if (row->ts < 0 || !is_wanted(answer, &entity.key))
         return TAKEN;
-    if (is_cut)
+    if (row->is_cut)
         return UNTOLD;
     if (!answer->sink->add(answer->sink, &entity))
         return FULL;
@@ -296,19 +311,41 @@ static enum taken take_row(const struct short_range *range, int row, struct shor
     return TAKEN;
 }
 
-static enum taken take_hit(const struct short_range *range, int row, struct short_answer *answer,
-    struct entity_key *key, int64_t *size)
+static enum taken take_hit(const struct short_hit *hit, bool is_live, struct short_answer *answer)
 {
-    struct short_hit hit;
-    bool is_live = read_hit(range, row, &hit, size);
-
-    *key = hit.entry;
-    if (!is_live || !is_wanted(answer, key))
+    if (!is_live || !is_wanted(answer, &hit->entry))
         return TAKEN;
-    if (!answer->take_hit(answer->taker, &hit))
+    if (!answer->take_hit(answer->taker, hit))
         return UNTOLD;
     answer->count++;
     return TAKEN;
+}
+
+static bool is_at_end(const struct reading *reading)
+{
+    if (reading->range->statement->form == SHORT_ROWS)
+        return reading->rows.heads.len == 0;
+    return reading->hit == reading->range->first_hit + reading->range->hits;
+}
+
+/* Take the next row or hit, of which there is one, into the answer. */
+static enum taken take_next(
+    struct reading *reading, struct short_answer *answer, struct entity_key *key, int64_t *size)
+{
+    struct packed_row row;
+    struct short_hit hit;
+    bool is_live;
+
+    reading->count++;
+    if (reading->range->statement->form == SHORT_ROWS) {
+        row = packed_rows_next(&reading->rows);
+        *key = (struct entity_key){ reading->partition, row.row_key };
+        *size = row.size;
+        return take_row(reading, &row, answer);
+    }
+    is_live = read_hit(reading->range, reading->hit++, &hit, size);
+    *key = hit.entry;
+    return take_hit(&hit, is_live, answer);
 }
 
 /*
@@ -317,17 +354,13 @@ static enum taken take_hit(const struct short_range *range, int row, struct shor
  */
 static bool collect_range(const struct short_range *range, struct short_answer *answer, bool *full)
 {
-    bool of_hits = short_range_has_hits(range);
+    struct reading reading = reading_of(range, answer->arena);
 
-    for (int row = range->first; row < range->first + range->count; row++) {
+    while (answer->count < answer->limit && !is_at_end(&reading)) {
         struct entity_key key;
-        enum taken taken;
         int64_t size;
+        enum taken taken = take_next(&reading, answer, &key, &size);
 
-        *full = answer->count == answer->limit;
-        if (*full)
-            return true;
-        taken = (of_hits ? take_hit : take_row)(range, row, answer, &key, &size);
         if (taken == UNTOLD)
             return false;
         answer->rows_examined++;
@@ -338,17 +371,10 @@ static bool collect_range(const struct short_range *range, struct short_answer *
         answer->has_position = true;
         answer->position = key;
     }
-    if (range->count < range->max_rows)
+    if (reading.count < range->max_rows && is_at_end(&reading))
         return true;
     *full = answer->count == answer->limit;
     return *full;
-}
-
-bool short_range_has_hits(const struct short_range *range)
-{
-    enum short_form form = range->statement->form;
-
-    return form == SHORT_HITS || (form == SHORT_CURRENT && range->is_behind);
 }
 
 bool short_ranges_collect(const struct short_range *ranges, size_t count, struct short_answer *answer)

@@ -16,6 +16,7 @@
 
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
+#include "store/short_reads/packed_rows.h"
 
 enum {
     /*
@@ -31,9 +32,8 @@ enum {
 
 /* What a statement returns. */
 enum short_form {
-    SHORT_ROWS,    /* rows as they are */
-    SHORT_HITS,    /* for each index entry the live entity that it belongs to */
-    SHORT_CURRENT, /* rows of ranges whose is_behind is false, hits of the others */
+    SHORT_ROWS, /* rows as they are */
+    SHORT_HITS, /* for each index entry the live entity that it belongs to */
     SHORT_FORM_END
 };
 
@@ -55,8 +55,9 @@ struct short_range {
     /* of properties of a row, or of an entry's entity; larger ones are left out */
     int64_t max_bytes;
 
-    /* The rows of the range in the statement's result. */
-    int first, count;
+    /* What the statement has returned: rows together, or each hit as a row of the result. */
+    struct packed_rows rows;
+    int first_hit, hits;
     bool is_behind;
     struct short_range *next; /* the next range of the same statement */
 };
@@ -117,7 +118,7 @@ struct short_answer {
     /* NULL: every live row is wanted */
     bool (*is_wanted)(const void *context, const struct entity *entity);
     const void *context;
-    struct entity_sink *sink; /* takes rows; NULL with hits */
+    struct entity_sink *sink; /* takes rows, whose bytes are in the arena; NULL with hits */
     /* Takes a hit, which borrows from the result. false: the hit is not enough to decide. */
     bool (*take_hit)(void *taker, const struct short_hit *hit);
     void *taker;
@@ -139,8 +140,5 @@ struct short_answer {
  * row more bytes, than were read.
  */
 bool short_ranges_collect(const struct short_range *ranges, size_t count, struct short_answer *answer);
-
-/* Whether the range has brought hits, not rows. */
-bool short_range_has_hits(const struct short_range *range);
 
 #endif

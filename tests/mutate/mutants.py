@@ -152,7 +152,7 @@ MUTANTS = [
     ("G21", [("store/indexes/lookup_read.c", "    if (session_in_snapshot(session))\n", "    if (sources->in.get.count == 0)\n")],
      "test_store", "snapshot", ["a_page_of_a_look_up_is_one_snapshot"]),
 
-    ("G21", [("store/short_reads/short_lookup.c", "        lookup->reads_around || (lookup", "        (lookup")],
+    ("G21", [("store/short_reads/short_lookup.c", "lookup->reads_around || (lookup->stands", "(lookup->stands")],
      "test_store", "short", ["the_latest_of_what_is_behind_is_read_alone"]),
 
     ("G21", [("store/indexes/lookup_read.c", "return *checks ? session_begin_snapshot(session, err) : STATUS_OK;",
@@ -174,7 +174,7 @@ MUTANTS = [
     ("G22", [("store/short_reads/short_batch.c",
               "    if (flight->lookup_count > 0)\n        TRY(lag_send", "    if (flight->lookup_count > 1000)\n        TRY(lag_send"),
              ("store/short_reads/short_batch.c",
-              "    if (flight->taken == 0 && flight->lookup_count > 0)\n        TRY(lag_take(session, &flight->lag, err));\n", ""),
+              "    if (!flight->has_lag)\n        TRY(lag_take(session, &flight->lag, err));\n", ""),
              ("store/short_reads/short_batch.c",
               "    TRY(pg_end(&session->pg, err));\n    for (size_t i = 0",
               "    TRY(pg_end(&session->pg, err));\n    TRY(lag_read(session, &flight->lag, err));\n    for (size_t i = 0")],
@@ -310,9 +310,12 @@ MUTANTS = [
     ("G46", [("api/jwt/web_keys.c", "if (!key || key->algorithm != expected)", "if (!key)")],
      "unit_api", "web_token", ["a_public_key_is_never_a_secret"]),
 
-    ("G58", [("store/short_reads/short_lookup.c", "lookup->reads_around || (lookup->form == SHORT_CURRENT && !index_is_strong(lookup->index));",
+    ("G58", [("store/short_reads/short_lookup.c", "lookup->reads_around || (lookup->stands && !index_is_strong(lookup->index));",
               "lookup->reads_around;")],
      "test_store", "lookup_versions", ["what_is_open_is_read_at_its_source", "what_was_given_up_is_read_at_its_source"]),
+
+    ("G58", [("store/short_reads/short_lookup.c", "if (!lookup->first->is_behind || lookup->form", "if (lookup->first->is_behind || lookup->form")],
+     "test_store", "short", ["what_has_become_open_is_asked_again"]),
 
     ("G58", [("store/indexes/lookup_read.c", "return lookup_latest_is_behind(session, index, checks, err);", "return STATUS_OK;")],
      "test_store", "lookup_versions", ["what_is_open_is_read_at_its_source", "what_was_given_up_is_read_at_its_source"]),

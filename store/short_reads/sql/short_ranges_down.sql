@@ -1,9 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As short_ranges, the last rows of each range, in descending order.
-select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key, e.version,
-    case when not e.dead and not is_due(e.expires) then e.ts end, e.expires,
-    case when octet_length(e.properties) > u.most then octet_length(e.properties) end,
-    case when octet_length(e.properties) <= u.most then e.properties end
+select u.n, c.version, u.source = any (behind.tables), r.heads, r.bodies
 from catalogue c
 cross join (
     select array_agg(b.t) as tables
@@ -13,11 +10,17 @@ cross join (
 ) behind
 cross join unnest($1::int8[], $2::text[], $3::int2[], $4::text[], $5::text[], $6::int8[], $7::int8[], $8::int8[])
     with ordinality u(t, p, b, low, high, rows, most, source, n)
-left join lateral (
-    select x.row_key, x.version, x.ts, x.dead, x.properties, x.expires
-    from entities x
-    where x.table_id = u.t and x.partition_key = u.p and x.bucket = u.b
-        and x.row_key >= u.low and x.row_key < case when u.high = '' then $10::text else u.high end
-    order by x.row_key desc
-    limit u.rows
-) e on true
+cross join lateral (
+    select string_agg(int8send(octet_length(x.row_key) * 4294967296 + octet_length(x.properties))
+        || int8send(x.version) || int8send(case when not x.dead and not is_due(x.expires) then x.ts else -1 end)
+        || int8send(coalesce(x.expires, 0)) || textsend(x.row_key), null) as heads,
+        string_agg(case when octet_length(x.properties) <= u.most then x.properties end, null) as bodies
+    from (
+        select e.row_key, e.version, e.ts, e.dead, e.expires, e.properties
+        from entities e
+        where e.table_id = u.t and e.partition_key = u.p and e.bucket = u.b
+            and e.row_key >= u.low and e.row_key < case when u.high = '' then $10::text else u.high end
+        order by e.row_key desc
+        limit u.rows
+    ) x
+) r

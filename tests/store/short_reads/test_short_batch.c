@@ -602,6 +602,43 @@ START_TEST(the_latest_of_what_is_behind_is_read_alone)
 }
 END_TEST
 
+static struct operation *look_up_both(struct operation *cork, struct operation *bonn, bool in_steps)
+{
+    cork->next = bonn;
+    bonn->next = NULL;
+    run_together(cork, in_steps);
+    found(bonn, 1);
+    ck_assert_int_eq(operation_times_detour(cork), DETOUR_NONE);
+    ck_assert_reason(cork, "OK");
+    return cork;
+}
+
+/*
+ * Guard G58: an entry that was read alone does not count while something of its table is open. The session asks again
+ * at once, asks for entities as long as that lasts, and then for entries alone.
+ */
+START_TEST(what_has_become_open_is_asked_again)
+{
+    struct operation *cork = look_up_city("Cork"), *bonn = look_up_city("Bonn");
+    bool in_steps = _i == 1;
+
+    put_people(1);
+    test_sql(scene.sql, "delete from indexes; delete from tables where index_id is not null");
+    indexes[0].keeps_versions = true;
+    scene_index(&scene, &indexes[0]);
+    ck_assert_int_eq(session_reload(&session, &(struct error){ 0 }), STATUS_OK);
+    ck_assert_uint_eq(look_up_both(cork, bonn, in_steps)->out.lookup.count, 1);
+
+    put_person(row_of(0), "Oslo");
+    for (int i = 0; i < 2; i++)
+        ck_assert_uint_eq(look_up_both(cork, bonn, in_steps)->out.lookup.count, 0);
+
+    test_sql(scene.sql, "delete from intents"); /* without its work: the entry is wrong, and shows what is read */
+    ck_assert_uint_eq(look_up_both(cork, bonn, in_steps)->out.lookup.count, 0);
+    ck_assert_uint_eq(look_up_both(cork, bonn, in_steps)->out.lookup.count, 1);
+}
+END_TEST
+
 /* The batch checks the required freshness; an operation that has to wait is answered so, and waits once. */
 START_TEST(a_waiting_lookup_does_not_delay_the_batch)
 {
@@ -664,6 +701,7 @@ Suite *test_short_batch_suite(void)
     tcase_add_loop_test(tc, what_is_refused_is_refused_alone, 0, 2);
     tcase_add_loop_test(tc, an_index_that_is_made_anew_is_found_with_its_own_entries, 0, 2);
     tcase_add_test(tc, the_latest_of_what_is_behind_is_read_alone);
+    tcase_add_loop_test(tc, what_has_become_open_is_asked_again, 0, 2);
     tcase_add_test(tc, a_waiting_lookup_does_not_delay_the_batch);
     tcase_add_test(tc, all_are_answered_once);
     suite_add_tcase(suite, tc);
