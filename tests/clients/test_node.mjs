@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Node package against a server: vectors, values, writes, pages, indexes, transactions, watches, and breaks. See test_node.py.
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import * as tavola from "tavola";
@@ -407,6 +409,130 @@ describe("watches", () => {
   test("a table without a feed", async () => {
     await table.update({ changeFeed: false });
     await assert.rejects(table.watch(), (error) => error instanceof tavola.FailedPrecondition && error.reason === "CHANGE_FEED_OFF");
+  });
+});
+
+describe("blobs", () => {
+  const data = randomBytes(1_000_003), digest = createHash("sha256").update(data).digest();
+  const name = () => `node/${newName()}`;
+  async function *inParts(...parts) {
+    yield* parts;
+  }
+
+  /** A file with the data, that calls a function before it is read behind `at` bytes for the first time. */
+  async function withFile(content, at, function_, use) {
+    const path = join(mkdtempSync(join(tmpdir(), "tavola-node-")), "file");
+    writeFileSync(path, content);
+    const file = await open(path), read = file.read.bind(file), positions = [];
+    file.read = async (buffer, offset, length, position) => {
+      positions.push(position);
+      if (function_ && position >= at) {
+        const once = function_;
+        function_ = null;
+        await once();
+      }
+      return read(buffer, offset, length, position);
+    };
+    try {
+      return await use(file, positions);
+    } finally {
+      await file.close();
+      rmSync(dirname(path), { recursive: true });
+    }
+  }
+
+  test("what was put is read", async () => {
+    const one = name();
+    for (const source of [data, inParts(data.subarray(0, 10), data.subarray(10), Buffer.alloc(0))]) {
+      const put = await client.putBlob(one, source, { contentType: "a/b", sha256: digest });
+      assert.deepEqual([put.name, put.size, put.contentType, put.sha256.equals(digest)], [one, data.length, "a/b", true]);
+      assert(put.created instanceof Date);
+      const reader = client.getBlob(one);
+      assert((await reader.read()).equals(data));
+      assert.deepEqual(reader.blob, put);
+      assert.deepEqual(await client.statBlob(one), put);
+    }
+    await withFile(data, 0, null, (file) => client.putBlob(one, file));
+    assert((await client.getBlob(one).read()).equals(data));
+    assert.equal((await client.putBlob(one, Buffer.alloc(0))).size, 0);
+    assert.equal((await client.getBlob(one).read()).length, 0);
+  });
+
+  test("ranges", async () => {
+    const one = name();
+    await client.putBlob(one, data);
+    for (const [offset, length] of [[0, 1], [5, 300_000], [999_999, 0], [data.length, 0], [3, 1e9]])
+      assert((await client.getBlob(one, { offset, length }).read()).equals(data.subarray(offset, length ? offset + length : undefined)));
+    await assert.rejects(client.getBlob(one, { offset: data.length + 1 }).read(), tavola.OutOfRange);
+    for await (const part of client.getBlob(one)) {
+      assert(part.length > 0);
+      break;
+    }
+  });
+
+  test("conditions", async () => {
+    const one = name(), first = await client.putBlob(one, Buffer.from("1"), { ifAbsent: true });
+    await assert.rejects(client.putBlob(one, Buffer.from("2"), { ifAbsent: true }), tavola.BlobAlreadyExists);
+    const second = await client.putBlob(one, Buffer.from("2"), { ifMatch: first.etag });
+    await assert.rejects(client.putBlob(one, Buffer.from("3"), { ifMatch: first.etag }), tavola.ConditionNotMet);
+    await assert.rejects(client.getBlob(one, { ifMatch: first.etag }).read(), tavola.ConditionNotMet);
+    await assert.rejects(client.deleteBlob(one, { ifMatch: first.etag }), tavola.ConditionNotMet);
+    await client.deleteBlob(one, { ifMatch: second.etag });
+    for (const ask of [() => client.statBlob(one), () => client.getBlob(one).read(), () => client.deleteBlob(one)])
+      await assert.rejects(ask(), tavola.BlobNotFound);
+  });
+
+  test("a content that is not what was said, or whose source fails, is not put", async () => {
+    const one = name();
+    await assert.rejects(client.putBlob(one, Buffer.from("x"), { sha256: digest }), { reason: "BLOB_DIGEST_MISMATCH" });
+    async function *failing() {
+      yield data;
+      throw new RangeError("the disk is gone");
+    }
+    await assert.rejects(client.putBlob(one, failing()), RangeError);
+    await assert.rejects(client.statBlob(one), tavola.BlobNotFound);
+  });
+
+  test("a list has the names with the prefix", async () => {
+    const folder = name();
+    for (const last of ["/b", "/a", "0"])
+      await client.putBlob(folder + last, Buffer.from(last));
+    assert.deepEqual((await take(10, client.blobs(`${folder}/`))).map((one) => one.name), [`${folder}/a`, `${folder}/b`]);
+  });
+
+  test("another process goes on with an upload", async () => {
+    const one = name(), uploadId = one;
+    const stored = () => client.send("BlobService/GetUpload", { uploadId }).then((found) => Number(found.stored), () => 0);
+    const fail = async () => {
+      while (await stored() < 512 * 1024)
+        await pause(20);
+      throw new RangeError("the process ends");
+    };
+    await assert.rejects(withFile(data, 800_000, fail, (file) => client.putBlob(one, file, { uploadId })), RangeError);
+    await withFile(data, 0, null, async (file, positions) => {
+      await client.putBlob(one, file, { uploadId });
+      assert(Math.min(...positions) >= 512 * 1024);
+      assert.deepEqual(await client.putBlob(one, file, { uploadId }), await client.statBlob(one));
+    });
+    assert((await client.getBlob(one).read()).equals(data));
+  });
+
+  test("puts and gets go on after the server was killed, with the same content", async () => {
+    const one = name(), long = randomBytes(30_000_000);
+    const put = await withFile(long, 2_000_000, restart, (file) => client.putBlob(one, file));
+    assert(put.sha256.equals(createHash("sha256").update(long).digest()));
+    for (const [offset, length] of [[0, 0], [7, 25_000_000]]) {
+      const parts = [];
+      for await (const part of client.getBlob(one, { offset, length }))
+        if (parts.push(part) === 1)
+          await restart();
+      assert(Buffer.concat(parts).equals(long.subarray(offset, length ? offset + length : undefined)));
+    }
+    const reader = client.getBlob(one)[Symbol.asyncIterator]();
+    await reader.next();
+    await client.putBlob(one, Buffer.from("other"));
+    await restart();
+    await assert.rejects((async () => { while (!(await reader.next()).done); })(), tavola.ConditionNotMet);
   });
 });
 

@@ -2,9 +2,12 @@
 """The Python client against a server and a worker: values, writes, pages, indexes, transactions, watches, breaks, access."""
 
 import datetime as dt
+import hashlib
+import io
 import itertools
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -20,7 +23,7 @@ from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
 import tavola
-from tavola import errors
+from tavola import blob, errors
 
 UTC = dt.timezone.utc
 
@@ -314,6 +317,116 @@ class Watches(ClientCase):
         self.assertEqual(caught.exception.reason, "CHANGE_FEED_OFF")
 
 
+class Cut(io.BytesIO):
+    """A file that calls a function before the byte `at` is read for the first time."""
+
+    def __init__(self, data, at, function):
+        super().__init__(data)
+        self.at, self.function, self.reads = at, function, []
+
+    def read(self, size=-1):
+        self.reads.append(self.tell())
+        if self.function and self.tell() >= self.at:
+            function, self.function = self.function, None
+            function()
+        return super().read(size)
+
+
+class Blobs(ClientCase):
+    DATA = random.Random(1).randbytes(1_000_003)
+
+    def test_what_was_put_is_read(self):
+        for source in (self.DATA, io.BytesIO(self.DATA), iter([self.DATA[:10], self.DATA[10:], b""]), memoryview(self.DATA)):
+            put = self.client.put_blob("py/one", source, content_type="a/b", sha256=hashlib.sha256(self.DATA).digest())
+            self.assertEqual((put.name, put.size, put.content_type), ("py/one", len(self.DATA), "a/b"))
+            self.assertEqual(put.sha256, hashlib.sha256(self.DATA).digest())
+            self.assertIsInstance(put.created, dt.datetime)
+            reader = self.client.get_blob("py/one")
+            self.assertEqual((reader.blob, reader.read()), (put, self.DATA))
+        self.assertEqual(self.client.stat_blob("py/one"), put)
+        self.assertEqual(self.client.put_blob("py/empty", b"").size, 0)
+        self.assertEqual(self.client.get_blob("py/empty").read(), b"")
+
+    def test_a_file_is_put_from_where_it_stands(self):
+        file = io.BytesIO(self.DATA)
+        file.seek(1000)
+        self.client.put_blob("py/rest", file)
+        self.assertEqual(self.client.get_blob("py/rest").read(), self.DATA[1000:])
+
+    def test_ranges(self):
+        self.client.put_blob("py/range", self.DATA)
+        for offset, length in ((0, 1), (5, 300_000), (999_999, 0), (len(self.DATA), 0), (3, 10**9)):
+            expected = self.DATA[offset:offset + length] if length else self.DATA[offset:]
+            self.assertEqual(self.client.get_blob("py/range", offset=offset, length=length).read(), expected)
+        with self.assertRaises(tavola.OutOfRange):
+            self.client.get_blob("py/range", offset=len(self.DATA) + 1).read()
+
+    def test_conditions(self):
+        first = self.client.put_blob("py/tag", b"1", if_absent=True)
+        with self.assertRaises(tavola.BlobAlreadyExists):
+            self.client.put_blob("py/tag", b"2", if_absent=True)
+        second = self.client.put_blob("py/tag", b"2", if_match=first.etag)
+        for stale in (lambda: self.client.put_blob("py/tag", b"3", if_match=first.etag),
+                      lambda: self.client.get_blob("py/tag", if_match=first.etag).read(),
+                      lambda: self.client.delete_blob("py/tag", if_match=first.etag)):
+            with self.assertRaises(tavola.ConditionNotMet):
+                stale()
+        self.client.delete_blob("py/tag", if_match=second.etag)
+        for absent in (lambda: self.client.stat_blob("py/tag"), lambda: self.client.get_blob("py/tag").blob,
+                       lambda: self.client.delete_blob("py/tag")):
+            with self.assertRaises(tavola.BlobNotFound):
+                absent()
+
+    def test_a_content_with_another_digest_is_not_put(self):
+        with self.assertRaises(tavola.InvalidArgument) as caught:
+            self.client.put_blob("py/never", b"x", sha256=hashlib.sha256(b"y").digest())
+        self.assertEqual(caught.exception.reason, "BLOB_DIGEST_MISMATCH")
+
+    def test_a_source_that_fails_puts_nothing(self):
+        def parts():
+            yield self.DATA
+            raise OSError("the disk is gone")
+
+        with self.assertRaisesRegex(OSError, "the disk is gone"):
+            self.client.put_blob("py/never", parts())
+        with self.assertRaises(tavola.BlobNotFound):
+            self.client.stat_blob("py/never")
+
+    def test_a_list_has_the_names_with_the_prefix(self):
+        for name in ("py/list/b", "py/list/a", "py/lisu"):
+            self.client.put_blob(name, name.encode())
+        self.assertEqual([one.name for one in self.client.blobs("py/list/")], ["py/list/a", "py/list/b"])
+
+    def test_another_process_goes_on_with_an_upload(self):
+        def is_stored():
+            try:
+                return self.client.send("BlobService/GetUpload", upload_id="py-two").stored >= 512 * 1024
+            except tavola.NotFound:  # not begun
+                return False
+
+        def fail():
+            wait_for("the stored bytes", is_stored)
+            raise OSError("the process ends")
+
+        with self.assertRaises(OSError):
+            self.client.put_blob("py/two", Cut(self.DATA, 800_000, fail), upload_id="py-two")
+        file = Cut(self.DATA, len(self.DATA), None)
+        self.client.put_blob("py/two", file, upload_id="py-two")
+        self.assertGreaterEqual(min(file.reads), 512 * 1024)
+        self.assertEqual(self.client.get_blob("py/two").read(), self.DATA)
+        again = Cut(self.DATA, 0, None)
+        self.assertEqual(self.client.put_blob("py/two", again, upload_id="py-two"), self.client.stat_blob("py/two"))
+
+    def test_an_upload_whose_blob_was_replaced_is_not_put_again(self):
+        """A put without an answer, of which nothing is known any more, must not replace what was put later."""
+        upload = blob.Upload(self.client.connection, b"old", {"name": "py/late", "upload_id": "py-late"})
+        upload.run()
+        self.client.put_blob("py/late", b"new")
+        with self.assertRaises(tavola.OutcomeUnknown):
+            upload.stored()
+        self.assertEqual(self.client.get_blob("py/late").read(), b"new")
+
+
 class Breaks(unittest.TestCase):
     """The server is killed under way; the client's callers notice nothing."""
 
@@ -405,6 +518,34 @@ class Breaks(unittest.TestCase):
         done = self.table.load(entities())
         self.assertEqual((done.committed, self.table.count()), (5999, 5999))
         self.assertEqual([one.position for one in done.rejected], [5500])
+
+    def test_a_put_of_a_blob_goes_on(self):
+        data = random.Random(2).randbytes(3_000_000)
+        file = Cut(data, 2_000_000, self.restart)
+        put = self.client.put_blob("py/broken", file)
+        self.assertEqual(put.sha256, hashlib.sha256(data).digest())
+        self.assertIsNone(file.function)
+
+    def test_a_get_of_a_blob_goes_on(self):
+        data = random.Random(3).randbytes(30_000_000)
+        self.client.put_blob("py/long", data)
+        for offset, length in ((0, 0), (7, 25_000_000)):
+            reader, found = self.client.get_blob("py/long", offset=offset, length=length), []
+            for part in reader:
+                if not found:
+                    self.restart()
+                found.append(part)
+            self.assertEqual(b"".join(found), data[offset:offset + (length or len(data))])
+
+    def test_a_get_does_not_go_on_with_another_content(self):
+        data = random.Random(4).randbytes(30_000_000)
+        self.client.put_blob("py/moved", data)
+        reader = self.client.get_blob("py/moved")
+        next(reader)
+        self.client.put_blob("py/moved", b"other")
+        self.restart()
+        with self.assertRaises(tavola.ConditionNotMet):
+            reader.read()
 
     def test_no_server(self):
         with tavola.Client("unix:" + self.stack.folder + "/nobody", timeout=1) as client:

@@ -40,6 +40,8 @@ export class IndexNotFound extends NotFound {}
 export class TableAlreadyExists extends AlreadyExists {}
 export class EntityAlreadyExists extends AlreadyExists {}
 export class IndexAlreadyExists extends AlreadyExists {}
+export class BlobNotFound extends NotFound {}
+export class BlobAlreadyExists extends AlreadyExists {}
 /** Another entity has the value; metadata names the index and its properties. */
 export class UniqueViolation extends AlreadyExists {}
 /** The entity has changed, or does not match; metadata has `clause` and `actual`. */
@@ -71,6 +73,8 @@ export const BY_REASON = {
   TABLE_ALREADY_EXISTS: TableAlreadyExists,
   ENTITY_ALREADY_EXISTS: EntityAlreadyExists,
   INDEX_EXISTS: IndexAlreadyExists,
+  BLOB_NOT_FOUND: BlobNotFound,
+  BLOB_ALREADY_EXISTS: BlobAlreadyExists,
   UNIQUE_VIOLATION: UniqueViolation,
   UPDATE_CONDITION_NOT_SATISFIED: ConditionNotMet,
   INDEX_NOT_READY: IndexNotReady,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Client of the table service Tavola; docs/node.md is the guide, docs/errors.md lists every reason. */
+import { BlobReader, decodeBlob, putBlob } from "./blobs.js";
 import { Connection } from "./connection.js";
 import { IndexAlreadyExists, TableAlreadyExists } from "./errors.js";
 import { Index, declaration } from "./indexes.js";
@@ -12,7 +13,7 @@ export { Double, Guid, odata } from "./values.js";
 export { Batch, Pages, Table, Watch } from "./table.js";
 export { DecryptionError, Encryption, KeyCommand, KeyRing } from "./encryption.js";
 export * as keys from "./keys.js";
-export { Index, Operation, Transaction };
+export { BlobReader, Index, Operation, Transaction };
 
 /**
  * A connection to the service.
@@ -96,6 +97,42 @@ export class Client {
         throw error;
       return new Index(this, name, { decrypt: table.decrypt });
     }
+  }
+
+  /**
+   * Put a blob, which replaces one of that name; resolves to its description. ConditionNotMet; BlobAlreadyExists.
+   * @param {Uint8Array|import("node:fs/promises").FileHandle|AsyncIterable<Uint8Array>} source bytes, and a file that is open for
+   *   reading, are sent to the end whatever breaks, and put once; of anything else a break is thrown
+   * @param {{contentType?: string, ifMatch?: string, ifAbsent?: boolean, sha256?: Uint8Array, uploadId?: string}} [options]
+   *   ifMatch: the ETag of the content to replace, or "*"; ifAbsent: only a new name; sha256: of the content, anything else is refused;
+   *   uploadId: of your choice, another process continues the upload by it, for a day (docs/blobs.md)
+   */
+  putBlob(name, source, { contentType = "", ifMatch = "", ifAbsent = false, sha256 = new Uint8Array(), uploadId = "" } = {}) {
+    return putBlob(this.connection, source, { name, contentType, ifMatch, ifAbsent, sha256, uploadId });
+  }
+
+  /**
+   * The content of a blob, or `length` bytes (0: all) from `offset` on: await read(), or an async iterable of Buffers. The errors come
+   * with the first part: BlobNotFound; OutOfRange; ConditionNotMet: it has not the ETag ifMatch.
+   */
+  getBlob(name, { offset = 0, length = 0, ifMatch = "" } = {}) {
+    return new BlobReader(this.connection, { name, offset, length, ifMatch });
+  }
+
+  /** What a blob is: {name, size, contentType, sha256, etag, created}. BlobNotFound. */
+  async statBlob(name) {
+    return decodeBlob((await this.send("BlobService/StatBlob", { name })).blob);
+  }
+
+  /** Delete a blob. BlobNotFound; ConditionNotMet. A call whose answer is lost is not repeated: Unavailable. */
+  async deleteBlob(name, { ifMatch = "" } = {}) {
+    await this.send("BlobService/DeleteBlob", { name, ifMatch });
+  }
+
+  /** The blobs whose names begin with the prefix, in the order of the bytes of their names. */
+  async *blobs(prefix = "") {
+    for await (const found of this.#all("BlobService/ListBlobs", "blobs", { prefix }))
+      yield decodeBlob(found);
   }
 
   /** A new transaction, or, with the id of one that was submitted, what wait() and cancel() are called on. */

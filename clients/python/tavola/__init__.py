@@ -13,12 +13,13 @@ docs/python.md is the guide; docs/errors.md lists every reason.
 """
 
 from tavola import keys
+from tavola.blob import Blob, BlobReader
 from tavola.client import Client
 from tavola.connection import Tls
 from tavola.credentials import Account, Signature
 from tavola.entity import Entity, WriteResult
 from tavola.errors import (
-    Aborted, AlreadyExists, Cancelled, ConditionNotMet, DeadlineExceeded, EntityAlreadyExists, EntityNotFound, Error,
+    Aborted, AlreadyExists, BlobAlreadyExists, BlobNotFound, Cancelled, ConditionNotMet, DeadlineExceeded, EntityAlreadyExists, EntityNotFound, Error,
     FailedPrecondition, IndexAlreadyExists, IndexNotFound, IndexNotReady, Internal, InvalidArgument, NotFound, NotFreshEnough,
     OperationFailed, OutcomeUnknown, OutOfRange, PermissionDenied, PlanTooExpensive, ResourceExhausted, ResyncRequired,
     ServerBusy, SnapshotEnded, SnapshotRunning, TableAlreadyExists, TableNotFound, TransactionFailed, Unauthenticated,

@@ -6,7 +6,7 @@ from typing import Any, Optional, Union
 
 from google.protobuf.json_format import ParseDict
 
-from tavola import errors
+from tavola import blob, errors
 from tavola.connection import Connection, Tls
 from tavola.credentials import Token
 from tavola.descriptors import METHODS, enum_number, type_of
@@ -113,6 +113,40 @@ class Client:
     def indexes(self) -> Iterator[Any]:
         """All indexes, with status."""
         return self._all("IndexService/ListIndexes", "indexes")
+
+    # ---- blobs ----
+
+    def put_blob(self, name: str, source: blob.Source, *, content_type: str = "", if_match: str = "", if_absent: bool = False,
+                 sha256: bytes = b"", upload_id: str = "") -> blob.Blob:
+        """Put a blob, which replaces one of that name. ConditionNotMet; BlobAlreadyExists.
+
+        source     bytes, a binary file, or an iterable of bytes. Bytes, and a file that can be read again, are sent to the end
+                   whatever breaks, and put once; of anything else a break is raised.
+        if_match   the ETag of the content to replace, or "*": any; if_absent: only a new name
+        sha256     of the content, if it is known: anything else is refused
+        upload_id  of your choice: another process continues the upload by it, for a day (docs/blobs.md)
+        """
+        header = {"name": name, "content_type": content_type, "if_match": if_match, "if_absent": if_absent, "sha256": sha256}
+        return blob.Upload(self.connection, source, header | ({"upload_id": upload_id} if upload_id else {})).run()
+
+    def get_blob(self, name: str, *, offset: int = 0, length: int = 0, if_match: str = "") -> blob.BlobReader:
+        """The content of a blob, or `length` bytes (0: all) from `offset` on: .read(), or an iterator of parts. The errors
+        come with the first part: BlobNotFound; OutOfRange; ConditionNotMet: it has not the ETag if_match.
+        """
+        request = type_of("GetBlobRequest")(name=name, offset=offset, length=length, if_match=if_match)
+        return blob.BlobReader(self.connection, request)
+
+    def stat_blob(self, name: str) -> blob.Blob:
+        """What a blob is. BlobNotFound."""
+        return blob.decode(self.send("BlobService/StatBlob", name=name).blob)
+
+    def delete_blob(self, name: str, *, if_match: str = "") -> None:
+        """Delete a blob. BlobNotFound; ConditionNotMet. A call whose answer is lost is not repeated: Unavailable."""
+        self.send("BlobService/DeleteBlob", name=name, if_match=if_match)
+
+    def blobs(self, prefix: str = "") -> Iterator[blob.Blob]:
+        """The blobs whose names begin with the prefix, in the order of the bytes of their names."""
+        return map(blob.decode, self._all("BlobService/ListBlobs", "blobs", prefix=prefix))
 
     # ---- transactions and operations ----
 

@@ -134,6 +134,14 @@ class IndexAlreadyExists(AlreadyExists):
     """INDEX_EXISTS."""
 
 
+class BlobNotFound(NotFound):
+    """BLOB_NOT_FOUND."""
+
+
+class BlobAlreadyExists(AlreadyExists):
+    """BLOB_ALREADY_EXISTS."""
+
+
 class UniqueViolation(AlreadyExists):
     """UNIQUE_VIOLATION: another entity has the value; metadata names the index and its properties."""
 
@@ -194,6 +202,8 @@ BY_REASON = {
     "TABLE_ALREADY_EXISTS": TableAlreadyExists,
     "ENTITY_ALREADY_EXISTS": EntityAlreadyExists,
     "INDEX_EXISTS": IndexAlreadyExists,
+    "BLOB_NOT_FOUND": BlobNotFound,
+    "BLOB_ALREADY_EXISTS": BlobAlreadyExists,
     "UNIQUE_VIOLATION": UniqueViolation,
     "UPDATE_CONDITION_NOT_SATISFIED": ConditionNotMet,
     "INDEX_NOT_READY": IndexNotReady,
