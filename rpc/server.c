@@ -231,6 +231,14 @@ static grpc_server *core_new(const struct rpc_options *options)
         /* The core would inflate a message before it checks the size; bytes_open checks while it inflates. */
         integer_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
         /*
+         * The core would keep a timer for each call with a deadline, in a table whose chains grow with the number of
+         * calls: with thousands of them a fifth of the time of each call. Handlers answer before the deadline by
+         * themselves, and a client resets the stream of a call that is past it.
+         */
+        integer_arg(GRPC_ARG_ENABLE_DEADLINE_CHECKS, 0),
+        integer_arg(
+            GRPC_ARG_ENABLE_CHANNELZ, 0), /* counts and times every call for a service that is not offered */
+        /*
          * A second server on a busy port must fail; by default it would share the connections of the first.
          */
         integer_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
