@@ -65,6 +65,7 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
     out->change_feed = table->change_feed;
     out->sample_queries = table->samples_queries;
     out->periods = periods_message(&table->periods, arena);
+    out->blob_properties = table->blob_properties;
     return out;
 }
 
@@ -183,6 +184,21 @@ static bool has_periods(const Tavola__V1__Table *table)
     return table->periods != NULL;
 }
 
+static enum status set_blob_properties(
+    const Tavola__V1__Table *table, struct arena *arena, struct table_change *out, struct error *err)
+{
+    (void)arena;
+    (void)err;
+    out->sets_blob_properties = true;
+    out->blob_properties = table->blob_properties;
+    return STATUS_OK;
+}
+
+static bool has_blob_properties(const Tavola__V1__Table *table)
+{
+    return table->blob_properties;
+}
+
 /* The fields of a table that UpdateTable can change. */
 static const struct setting {
     const char *path;
@@ -195,6 +211,7 @@ static const struct setting {
     { "change_feed", has_change_feed, set_change_feed },
     { "sample_queries", has_sample_queries, set_sample_queries },
     { "periods", has_periods, set_periods },
+    { "blob_properties", has_blob_properties, set_blob_properties },
 };
 
 static struct str setting_names(struct arena *arena)

@@ -98,7 +98,7 @@ enum status codec_write_delete_decode(const Tavola__V1__EntityKey *key,
     return STATUS_OK;
 }
 
-static enum status batch_operation_decode(
+enum status codec_write_batch_operation_decode(
     const Tavola__V1__BatchOperation *operation, struct arena *arena, struct write *out, struct error *err)
 {
     const Tavola__V1__Precondition *precondition = operation->precondition;
@@ -222,7 +222,7 @@ enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequest *requ
     TRY(check_count(count, err));
     writes = ARENA_ARRAY(arena, struct write, count);
     for (size_t i = 0; i < count; i++) {
-        if (batch_operation_decode(request->operations[i], arena, &writes[i], err) != STATUS_OK)
+        if (codec_write_batch_operation_decode(request->operations[i], arena, &writes[i], err) != STATUS_OK)
             return codec_write_error_at(err, i);
     }
     return codec_write_group(writes, count, arena, out, err);

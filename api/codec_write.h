@@ -24,6 +24,10 @@ MUST_USE enum status codec_write_delete_decode(const Tavola__V1__EntityKey *key,
 MUST_USE enum status codec_write_condition_decode(const Tavola__V1__Precondition *precondition,
     struct arena *arena, struct condition *out, struct error *err);
 
+/* Decode one write of a batch. */
+MUST_USE enum status codec_write_batch_operation_decode(
+    const Tavola__V1__BatchOperation *operation, struct arena *arena, struct write *out, struct error *err);
+
 /*
  * Decode the writes of a batch: 1 to LIMIT_BATCH_OPERATIONS of them, in one partition, each entity once. The message
  * of an error begins with "<index>:", and its metadata has operation_index.

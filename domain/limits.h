@@ -92,6 +92,7 @@ enum {
     LIMIT_UPLOAD_ID_BYTES = 128,        /* printable ASCII */
     LIMIT_UPLOAD_KEPT_S = 24 * 60 * 60, /* since it was continued last; then it is abandoned */
     LIMIT_PUT_KEPT_S = 15 * 60,         /* the same, of an upload without an id */
+    LIMIT_ENTITY_BLOBS = 16,            /* that one entity may hold */
     LIMIT_BLOB_READ_KEPT_S = 15,        /* a replaced content, since it was read last */
     LIMIT_BLOB_READ_MAX_S = 60 * 60,    /* a replaced content, however often it is read */
 };

@@ -244,6 +244,13 @@ static const struct reason_info reasons[] = {
     [REASON_BLOB_DAMAGED] = { "BLOB_DAMAGED", STATUS_INTERNAL,
         "Stored bytes do not have the SHA-256 with which they were stored, or are missing.",
         "Put the blob again, or restore it from a backup, and have the disks of the database examined." },
+    [REASON_BLOB_PROPERTIES_REFUSED] = { "BLOB_PROPERTIES_REFUSED", STATUS_PRECONDITION,
+        "blob_properties cannot be switched on while programs of older versions may run, nor off while "
+        "entities of "
+        "the table hold blobs; or an entity with blobs was to be moved to a table without blob_properties.",
+        "Read the message for the case: end the upgrade with tavola migrate --refuse-older, delete the "
+        "entities with "
+        "blobs, or give the other table blob_properties." },
     [REASON_UPLOAD_NOT_FOUND] = { "UPLOAD_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no upload of this id: it was never begun, was abandoned for longer than a day, or is "
         "complete and its blob was replaced or deleted.",

@@ -113,6 +113,7 @@ static const struct odata_error_info reasons[] = {
     [REASON_BLOB_DIGEST_MISMATCH] = { "BlobDigestMismatch", 400, NULL },
     [REASON_BLOB_CHANGED] = { "BlobChanged", 409, NULL },
     [REASON_BLOB_DAMAGED] = { "BlobDamaged", 500, NULL },
+    [REASON_BLOB_PROPERTIES_REFUSED] = { "BlobPropertiesRefused", 409, NULL },
     [REASON_UPLOAD_NOT_FOUND] = { "UploadNotFound", 404, NULL },
     [REASON_UPLOAD_OFFSET_MISMATCH] = { "UploadOffsetMismatch", 409, NULL },
     [REASON_SERVER_BUSY] = { "ServerBusy", 503, SERVER_BUSY_TEXT },

@@ -209,8 +209,10 @@ static enum status fill_operation(struct stream *stream, enum stream_step *step,
     };
     *step = STREAM_RUN;
     TRY(stream->method->stream->fill_operation(&stream->ctx, &stream->operation, step, err));
-    assert((*step != STREAM_RUN || operation_kind_facts(stream->operation.kind)->scope ==
-                                       operation_kind_facts(stream->method->operation)->scope) &&
+    assert((*step != STREAM_RUN ||
+               operation_kind_facts(stream->operation.kind)->scope ==
+                   operation_kind_facts(stream->method->operation)->scope ||
+               (stream->method->stream->writes_entities && stream->operation.kind == OPERATION_WRITE)) &&
            "the method table says what the method needs");
     return STATUS_OK;
 }

@@ -46,6 +46,9 @@ struct stream_method {
      */
     void (*end_requests)(struct call_ctx *ctx);
 
+    /* Beside its own kind of operation the method writes entities. */
+    bool writes_entities;
+
     /* The bytes that a call counts for from its first message to its end, at least. */
     int64_t min_bytes;
 

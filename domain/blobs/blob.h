@@ -50,9 +50,16 @@ struct blob {
 /* The state of a content. Stored: never change a number. */
 enum blob_content_state {
     BLOB_CONTENT_OPEN = 1,      /* it is being uploaded */
-    BLOB_CONTENT_CURRENT = 2,   /* a blob points to it */
+    BLOB_CONTENT_CURRENT = 2,   /* a blob points to it, or entities hold it */
     BLOB_CONTENT_DISCARDED = 3, /* no blob will ever point to it again: the collector removes it */
+    BLOB_CONTENT_COMPLETE = 4,  /* put without a name, and no entity holds it yet */
 };
+
+/* Whether an upload has ended with this state: it stores nothing more. */
+static inline bool blob_content_is_complete(enum blob_content_state state)
+{
+    return state == BLOB_CONTENT_CURRENT || state == BLOB_CONTENT_COMPLETE;
+}
 
 /* An upload, as its caller sees it. */
 struct blob_upload {

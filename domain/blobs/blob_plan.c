@@ -46,7 +46,7 @@ enum status blob_plan_continue(const struct blob_upload *upload, int64_t offset,
         return reason_set(err, REASON_UPLOAD_NOT_FOUND,
             "the upload was abandoned, or it was complete and its blob was replaced or deleted: use a new "
             "upload_id");
-    if (upload->state == BLOB_CONTENT_CURRENT || upload->stored == offset)
+    if (blob_content_is_complete(upload->state) || upload->stored == offset)
         return STATUS_OK;
     (void)reason_set(err, REASON_UPLOAD_OFFSET_MISMATCH,
         "the upload has stored %lld bytes, so it continues with that offset", (long long)upload->stored);

@@ -116,6 +116,8 @@ struct table {
     bool samples_queries; /* servers keep the shapes of its queries */
     struct table_periods periods;
     int64_t feed_id; /* of its change feed; 0: it has none */
+    bool
+        has_blob_properties; /* strings that begin with tavola-blob: hold blobs: domain/blobs/blob_reference.h */
 };
 
 /*

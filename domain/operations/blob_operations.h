@@ -12,7 +12,8 @@
 #include "domain/blobs/blob_plan.h"
 
 struct operation_blob {
-    struct str name;                 /* begin, commit, get, delete */
+    struct str name;                 /* begin, commit, get, delete; empty: a content for entities */
+    bool is_reference;               /* get: the content, and no name */
     struct blob_condition condition; /* begin, commit, get, delete */
 
     /* begin, append, commit, read: the content. begin: its id, unless the upload has one already */

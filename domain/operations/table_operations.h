@@ -22,6 +22,7 @@ struct table_view {
     bool change_feed;
     bool samples_queries;
     struct table_periods periods;
+    bool blob_properties;
 };
 
 /* What an update changes. */
@@ -36,13 +37,15 @@ struct table_change {
     bool samples_queries;
     bool sets_periods;
     struct table_periods periods;
+    bool sets_blob_properties; /* create too */
+    bool blob_properties;
 };
 
 struct operation_tables {
     int32_t limit;
     struct str after;            /* folded name; empty: from the start */
     const struct filter *filter; /* list: a filter over entities with one property, TableName */
-    struct table_change change;  /* update; create: change_feed */
+    struct table_change change;  /* update; create: change_feed, blob_properties */
     /* get: the caller sees nothing but the name, so a permission to list tables is enough */
     bool names_only;
 };

@@ -11,6 +11,7 @@
 #include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/writes/held_blobs.h"
 #include "domain/writes/unique_owners.h"
 
 /* For each kind of write: what it requires of the stored entity, and what it makes of it. */
@@ -223,6 +224,8 @@ static enum status plan_next(const struct row_state *before, const struct write 
     status = write_plan_one(before, write, context, &next, result, err);
     if (status == STATUS_OK)
         status = check_entries(row, &next, context->arena, err);
+    if (status == STATUS_OK)
+        status = held_blobs_check(row, &next, err);
     if (status == STATUS_OK)
         row->now = next;
     else

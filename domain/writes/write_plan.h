@@ -28,6 +28,7 @@ struct row_state write_plan_visible(const struct row_state *stored, bool due);
 
 struct unique_owners;
 struct strong_state;
+struct held_blobs;
 
 /* One key of a batch. */
 struct plan_row {
@@ -52,6 +53,7 @@ struct plan_row {
      * strong_entries.h
      */
     struct strong_state *state;
+    struct held_blobs *blobs; /* of the batch, if the table has blob_properties; otherwise NULL */
 };
 
 /* The statement that a row needs after planning. */

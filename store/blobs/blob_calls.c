@@ -6,14 +6,32 @@
 #include "store/blobs/blob_calls.h"
 
 #include "base/failpoint.h"
+#include "domain/reason.h"
 #include "store/blobs/blob_rows.h"
 #include "store/sql.h"
+
+/* An entity that held the content when the caller read it may hold another one now. */
+static enum status get_content(struct session *session, struct operation *operation, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    blob_rows_add_content(&params, session, operation, &operation->in.blob.content);
+    TRY(pg_query(&session->pg, &sql_content_get, &params, &rows, err));
+    if (PQntuples(rows) == 0)
+        return reason_set(err, REASON_BLOB_CHANGED,
+            "no entity holds the content of this reference any more: read the entity again");
+    blob_rows_answer(operation, rows, 1);
+    return STATUS_OK;
+}
 
 static enum status get(struct session *session, struct operation *operation, struct error *err)
 {
     struct pg_params params;
     PG_RESULT rows = NULL;
 
+    if (operation->in.blob.is_reference)
+        return get_content(session, operation, err);
     blob_rows_add_name(&params, session, operation);
     TRY(pg_query(&session->pg, &sql_blob_get, &params, &rows, err));
     if (PQntuples(rows) == 0)

@@ -9,7 +9,10 @@
 
 struct session;
 
-/* Find the blob in.blob.name. BLOB_NOT_FOUND; UPDATE_CONDITION_NOT_SATISFIED. */
+/*
+ * Find the blob in.blob.name, or, for a reference, the content in.blob.content. BLOB_NOT_FOUND;
+ * UPDATE_CONDITION_NOT_SATISFIED; BLOB_CHANGED: there is no such content, or no longer.
+ */
 void blob_calls_get(struct session *session, struct operation *operation);
 
 /* List the blobs behind in.blob.after whose names begin with in.blob.prefix, in the order of names. */

@@ -77,6 +77,8 @@ static enum status check_early(struct session *session, const struct operation *
     struct pg_params params;
     PG_RESULT rows = NULL;
 
+    if (operation->in.blob.name.len == 0)
+        return STATUS_OK;
     blob_rows_add_name(&params, session, operation);
     TRY(pg_query(&session->pg, &sql_blob_locked, &params, &rows, err));
     if (PQntuples(rows) > 0)
@@ -128,11 +130,12 @@ static enum status lock_upload(
 static enum status answer_complete(
     struct session *session, struct operation *operation, const struct blob_upload *upload, struct error *err)
 {
+    bool is_named = operation->in.blob.name.len > 0;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
     blob_rows_add_content(&params, session, operation, &upload->content);
-    TRY(pg_query(&session->pg, &sql_blob_of_content, &params, &rows, err));
+    TRY(pg_query(&session->pg, is_named ? &sql_blob_of_content : &sql_content_get, &params, &rows, err));
     if (PQntuples(rows) == 0)
         return refuse_upload(err);
     blob_rows_answer(operation, rows, 1);
@@ -151,7 +154,7 @@ static enum status begin_upload(struct session *session, struct operation *opera
 
     TRY(lock_upload(session, operation, &upload, err));
     TRY(blob_plan_continue(&upload, in->offset, err));
-    if (upload.state == BLOB_CONTENT_CURRENT)
+    if (blob_content_is_complete(upload.state))
         return answer_complete(session, operation, &upload, err);
     TRY(check_early(session, operation, err));
     blob_rows_add_content(&params, session, operation, &upload.content);
@@ -245,6 +248,37 @@ void blob_put_append(struct session *session, struct operation *operation)
     attempt_operation(session, operation, append_chunk);
 }
 
+/* ---- commit without a name ---- */
+
+/* The content is complete, and is kept for as long as an upload that goes on, until an entity holds it. */
+static enum status send_complete(
+    struct session *session, const struct operation *operation, const struct blob *blob, struct error *err)
+{
+    struct pg_params params;
+
+    blob_rows_add_content(&params, session, operation, &blob->content);
+    pg_add_int8(&params, operation->in.blob.writer);
+    pg_add_int8(&params, blob->size);
+    pg_add_bytes(&params, blob->content_type);
+    pg_add_bytes(&params, blob_digest_str(&blob->digest));
+    pg_add_int8(&params, blob->created);
+    pg_add_int8(&params, kept_s(&operation->in.blob));
+    return pg_send(&session->pg, &sql_content_complete, &params, err);
+}
+
+static enum status begin_nameless(struct session *session, struct error *err)
+{
+    enum status status;
+    int64_t now_us;
+
+    TRY(session_send_begin(session, err));
+    TRY(pg_sync(&session->pg, err));
+    status = session_take_begin(session, &now_us, err);
+    if (status != STATUS_OK && status != STATUS_STALE)
+        return status; /* STATUS_STALE is harmless: contents do not depend on the catalogue */
+    return pg_end(&session->pg, err);
+}
+
 /* ---- commit ---- */
 
 /* Begin a transaction and lock the name. *had: whether it points to a content, which is *old. */
@@ -298,8 +332,11 @@ static enum status send_point(
     return pg_send(&session->pg, &sql_blob_point, &params, err);
 }
 
-/* Store the last bytes, and point the name to the content, which must be this stream's and complete. */
-static enum status point_name(
+/*
+ * Store the last bytes of the content, which must be this stream's and complete, and point the name to it, if it has
+ * one.
+ */
+static enum status end_content(
     struct session *session, const struct operation *operation, const struct blob *blob, struct error *err)
 {
     const struct operation_blob *in = &operation->in.blob;
@@ -308,8 +345,12 @@ static enum status point_name(
         TRY(send_content(session, operation, err));
     if (in->bytes.len > 0)
         TRY(send_chunk(session, operation, err));
-    TRY(send_publish(session, operation, blob, err));
-    TRY(send_point(session, operation, blob, err));
+    if (in->name.len > 0) {
+        TRY(send_publish(session, operation, blob, err));
+        TRY(send_point(session, operation, blob, err));
+    } else {
+        TRY(send_complete(session, operation, blob, err));
+    }
     TRY(pg_sync(&session->pg, err));
     if (in->is_new)
         TRY(pg_done(&session->pg, err));
@@ -324,7 +365,7 @@ static enum status commit_content(struct session *session, struct operation *ope
     const struct operation_blob *in = &operation->in.blob;
     struct blob *blob = ARENA_NEW(operation->arena, struct blob);
     struct blob_id old;
-    bool had;
+    bool had = false;
 
     *blob = (struct blob){ .name = arena_copy(operation->arena, in->name),
         .content = in->content,
@@ -332,8 +373,11 @@ static enum status commit_content(struct session *session, struct operation *ope
         .content_type = arena_copy(operation->arena, in->content_type),
         .digest = in->digest,
         .created = clock_ticks() };
-    TRY(lock_name(session, operation, &had, &old, err));
-    TRY(point_name(session, operation, blob, err));
+    if (in->name.len > 0)
+        TRY(lock_name(session, operation, &had, &old, err));
+    else
+        TRY(begin_nameless(session, err));
+    TRY(end_content(session, operation, blob, err));
     if (had)
         TRY(blob_rows_send_discard(session, operation, &old, err));
     FAILPOINT_TRY("blob_put.before_commit", err);

@@ -25,7 +25,8 @@ void blob_put_begin(struct session *session, struct operation *operation);
 void blob_put_append(struct session *session, struct operation *operation);
 
 /*
- * Append the last bytes, and point the name to the content. The outcome has the blob.
+ * Append the last bytes, and point the name to the content. Without a name the content is complete,
+ * and waits for an entity that holds it. The outcome has the blob.
  * BLOB_ALREADY_EXISTS, UPDATE_CONDITION_NOT_SATISFIED, UPLOAD_OFFSET_MISMATCH.
  */
 void blob_put_commit(struct session *session, struct operation *operation);

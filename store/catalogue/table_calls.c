@@ -27,6 +27,7 @@ static struct table_view view_of(const struct table *table, struct arena *arena)
         .change_feed = table->feed_id != 0,
         .samples_queries = table->samples_queries,
         .periods = table->periods,
+        .blob_properties = table->has_blob_properties,
     };
     bool copied =
         access_policies_decode(access_policies_encode(&table->policies, arena), arena, &view.policies);
@@ -43,6 +44,49 @@ static void answer_one(struct operation *operation, struct table_view view)
     operation->out.tables.tables[0] = view;
 }
 
+/* ---- blob properties ---- */
+
+static enum status admit_blob_properties(struct session *session, struct error *err)
+{
+    PG_RESULT may = NULL;
+
+    TRY(pg_query(&session->pg, &sql_database_may_hold_blobs, NULL, &may, err));
+    if (pg_bool(may, 0, PG_ONLY_COLUMN))
+        return STATUS_OK;
+    return reason_set(err, REASON_BLOB_PROPERTIES_REFUSED,
+        "blob_properties need a database that is not distributed over nodes and refuses older programs: see "
+        "tavola migrate --refuse-older");
+}
+
+static enum status check_holds_none(struct session *session, const struct table *table, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT holds = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, table->table_id);
+    TRY(pg_query(&session->pg, &sql_table_holds_blobs, &params, &holds, err));
+    if (!pg_bool(holds, 0, PG_ONLY_COLUMN))
+        return STATUS_OK;
+    (void)reason_set(err, REASON_BLOB_PROPERTIES_REFUSED,
+        "entities of table %.*s hold blobs, so its blob_properties stay", STR_ARG(table->name));
+    error_add_meta(err, "table", table->name);
+    return err->status;
+}
+
+/* Inside a change of the catalogue: no writer is under way. */
+static enum status switch_blob_properties(
+    struct session *session, const struct table *table, bool on, struct error *err)
+{
+    struct pg_params params;
+
+    TRY(on ? admit_blob_properties(session, err) : check_holds_none(session, table, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, table->table_id);
+    pg_add_bool(&params, on);
+    return pg_send(&session->pg, &sql_blob_properties_switch, &params, err);
+}
+
 /* ---- create ---- */
 
 static enum status send_create(
@@ -57,6 +101,7 @@ static enum status send_create(
     pg_add_int8(&params, created);
     pg_add_bool(&params, operation->in.tables.change.change_feed);
     pg_add_int8(&params, created - LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND);
+    pg_add_bool(&params, operation->in.tables.change.blob_properties);
     TRY(session_send_begin(session, err));
     TRY(pg_send(&session->pg, &sql_table_create, &params, err));
     return pg_sync(&session->pg, err);
@@ -69,6 +114,8 @@ static enum status create(struct session *session, struct operation *operation, 
     PG_RESULT row = NULL;
     enum status status;
 
+    if (operation->in.tables.change.blob_properties)
+        TRY(admit_blob_properties(session, err));
     TRY(send_create(session, operation, created, err));
     status = session_take_begin(session, &now_us, err);
     if (status != STATUS_OK && status != STATUS_STALE)
@@ -92,7 +139,8 @@ static enum status create(struct session *session, struct operation *operation, 
     answer_one(operation, (struct table_view){ .name = operation->table,
                               .created = created,
                               .index = STR_EMPTY,
-                              .change_feed = operation->in.tables.change.change_feed });
+                              .change_feed = operation->in.tables.change.change_feed,
+                              .blob_properties = operation->in.tables.change.blob_properties });
     return STATUS_OK;
 }
 
@@ -160,8 +208,8 @@ static enum status admit_periods(
         "%d tables of the account keep tables of periods, and no more may", LIMIT_ACCOUNT_PERIOD_RULES);
 }
 
-/* Writers must notice that a feed begins or ends, so this change goes through the fence. */
-static enum status update_with_feed(struct session *session, struct operation *operation, struct error *err)
+/* Writers must notice what begins or ends, so this change goes through the fence. */
+static enum status update_for_writers(struct session *session, struct operation *operation, struct error *err)
 {
     const struct table_change *change = &operation->in.tables.change;
     const struct table *table;
@@ -170,7 +218,9 @@ static enum status update_with_feed(struct session *session, struct operation *o
     TRY(session_refresh(session, NULL, err));
     TRY(resolve_writable(session, operation, &table, err));
     TRY(catalogue_change_begin(session, err));
-    if (change->change_feed != (table->feed_id != 0)) {
+    if (change->sets_blob_properties && change->blob_properties != table->has_blob_properties)
+        TRY(switch_blob_properties(session, table, change->blob_properties, err));
+    if (change->sets_change_feed && change->change_feed != (table->feed_id != 0)) {
         pg_params_init(&params, &session->arena);
         pg_add_int8(&params, table->table_id);
         pg_add_bool(&params, change->change_feed);
@@ -193,8 +243,8 @@ static enum status update(struct session *session, struct operation *operation, 
 
     if (operation->in.tables.change.sets_periods)
         TRY(admit_periods(session, operation, err));
-    if (operation->in.tables.change.sets_change_feed)
-        return update_with_feed(session, operation, err);
+    if (operation->in.tables.change.sets_change_feed || operation->in.tables.change.sets_blob_properties)
+        return update_for_writers(session, operation, err);
     TRY(session_send_begin(session, err));
     TRY(send_update(session, operation, err));
     TRY(pg_sync(&session->pg, err));

@@ -12,6 +12,7 @@
 #include "domain/writes/strong_entries.h"
 #include "domain/writes/write_plan.h"
 #include "store/entities/entry_rows.h"
+#include "store/entities/held_blob_rows.h"
 #include "store/entities/owner_rows.h"
 #include "store/entities/state_rows.h"
 #include "store/entities/write_set.h"
@@ -141,7 +142,8 @@ static enum status take_locks(struct session *session, struct write_set *set, st
     TRY(state_rows_take(session, set, err));
     TRY(pg_end(&session->pg, err));
     mark_created(set, created);
-    return fill_stored(set, stored, &session->arena, err);
+    TRY(fill_stored(set, stored, &session->arena, err));
+    return held_blob_rows_lock(session, set, err);
 }
 
 static enum status begin_and_lock(
@@ -266,6 +268,7 @@ enum status write_batch_send_changes(struct session *session, const struct write
     if (set->owners)
         TRY(owner_rows_send(session, set->owners, err));
     TRY(send_entries(session, set, err));
+    TRY(held_blob_rows_send(session, set, err));
     TRY(feed_append_send(session, set->rows, set->row_count, err));
     *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)

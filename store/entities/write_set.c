@@ -8,6 +8,7 @@
 
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/writes/held_blobs.h"
 #include "domain/writes/strong_entries.h"
 #include "store/session/resolve.h"
 
@@ -37,14 +38,14 @@ static int by_key_then_arrival(const void *a, const void *b)
 
 static bool reads_properties(const struct table *table, const struct write *write)
 {
-    return table->index_count > 0 || write->kind == WRITE_MERGE || write->kind == WRITE_INSERT_OR_MERGE ||
-           write->condition.text.len > 0;
+    return table->index_count > 0 || table->has_blob_properties || write->kind == WRITE_MERGE ||
+           write->kind == WRITE_INSERT_OR_MERGE || write->condition.text.len > 0;
 }
 
 static bool may_be_blind(const struct table *table, const struct write *write)
 {
-    return table->index_count == 0 && write->kind == WRITE_INSERT_OR_REPLACE && write->expires == 0 &&
-           !condition_is_set(&write->condition);
+    return table->index_count == 0 && !table->has_blob_properties && write->kind == WRITE_INSERT_OR_REPLACE &&
+           write->expires == 0 && !condition_is_set(&write->condition);
 }
 
 static size_t refer(struct write_set *set, const struct session *session, struct operation *batch,
@@ -98,6 +99,17 @@ static struct unique_owners *owners_of(struct write_set *set, const struct table
     return set->owners;
 }
 
+static struct held_blobs *blobs_of(struct write_set *set, const struct table *table, struct arena *arena)
+{
+    if (!table->has_blob_properties)
+        return NULL;
+    if (!set->blobs) {
+        set->blobs = ARENA_NEW(arena, struct held_blobs);
+        set->blobs->arena = arena;
+    }
+    return set->blobs;
+}
+
 static struct strong_state *state_of(struct write_set *set, const struct table *table, struct arena *arena)
 {
     if (!strong_entries_have_states(table))
@@ -126,6 +138,7 @@ static void unite(struct write_set *set, const struct reference *references, siz
             *last = reference->row;
             last->owners = owners_of(set, last->table, arena);
             last->state = state_of(set, last->table, arena);
+            last->blobs = blobs_of(set, last->table, arena);
             last->offered = write_plan_offer(reference->write, last->table->table_id, clock, arena);
         }
         *reference->slot = last;

@@ -33,6 +33,7 @@ struct write_set {
     bool is_blind;
     bool has_feed;                /* some row's table has a change feed */
     struct unique_owners *owners; /* NULL: no row's table has a unique index */
+    struct held_blobs *blobs;     /* NULL: no row's table has blob_properties */
     bool has_states;              /* some row has a strong_state */
     struct str *state_places;     /* ctids of the locked index state rows */
 };

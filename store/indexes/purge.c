@@ -6,6 +6,7 @@
 #include "store/indexes/purge.h"
 
 #include "base/failpoint.h"
+#include "store/indexes/reference_purge.h"
 #include "store/indexes/state_purge.h"
 #include "store/sql.h"
 
@@ -116,6 +117,16 @@ enum status purge_index_chunk(struct job *job, struct error *err)
     return is_over ? end_run(job, &sql_index_gone, job->index_id, err) : STATUS_OK;
 }
 
+/* The contents of blobs that the table's entities hold are given up before the entities go. */
+static enum status purge_references(struct job *job, int64_t *gone, struct error *err)
+{
+    TRY(reference_purge_some(job->store, job->table_id, gone, err));
+    if (*gone == 0)
+        return STATUS_OK;
+    FAILPOINT_TRY("purge.after_references", err);
+    return job_checkpoint(job, err);
+}
+
 /* The table's indexes have jobs of their own, which drop them. */
 enum status purge_table_chunk(struct job *job, struct error *err)
 {
@@ -127,6 +138,9 @@ enum status purge_table_chunk(struct job *job, struct error *err)
     };
     int64_t gone;
 
+    TRY(purge_references(job, &gone, err));
+    if (gone > 0)
+        return STATUS_OK;
     TRY(purge_some(job, purges, ARRAY_LEN(purges), &gone, err));
     return gone > 0 ? STATUS_OK : end_run(job, &sql_table_gone, job->table_id, err);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "store/session/row_arrays.h"
-#include "store/session/session.h"
 #include "store/sql.h"
 
 /*

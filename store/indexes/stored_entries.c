@@ -8,7 +8,6 @@
 
 #include "domain/indexes/reconcile_plan.h"
 #include "store/session/row_arrays.h"
-#include "store/session/session.h"
 #include "store/sql.h"
 
 /* The key of an entry to look at, for one source key. */

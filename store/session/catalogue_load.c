@@ -30,6 +30,7 @@ enum table_column {
     TABLE_PERIOD,
     TABLE_PERIODS_AHEAD,
     TABLE_PERIODS_KEPT,
+    TABLE_BLOB_PROPERTIES,
 };
 
 enum index_column {
@@ -90,6 +91,7 @@ static enum status fill_table(
     table->periods = (struct table_periods){ .unit = (enum period_unit)pg_int2(result, row, TABLE_PERIOD),
         .ahead = pg_int2(result, row, TABLE_PERIODS_AHEAD),
         .kept = pg_int2(result, row, TABLE_PERIODS_KEPT) };
+    table->has_blob_properties = pg_bool(result, row, TABLE_BLOB_PROPERTIES);
     if (!access_policies_decode(
             column(family, result, row, TABLE_POLICIES), &family->arena, &table->policies))
         return error_set(

@@ -23,6 +23,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/transactions/effect.h"
+#include "domain/writes/held_blobs.h"
 #include "store/entities/write_batch.h"
 #include "store/entities/write_set.h"
 #include "store/session/worker.h"
@@ -241,7 +242,9 @@ static void plan_move(struct stepping *stepping, struct plan_row *source, struct
         note_failure(attempt, remove->error);
     } else if (!before.live) {
         attempt->reason = STR_LITERAL("SOURCE_ABSENT");
-    } else if (property_list_check(before.properties, &stepping->step->to_key, err) != STATUS_OK) {
+    } else if (property_list_check(before.properties, &stepping->step->to_key, err) != STATUS_OK ||
+               held_blobs_check_move(source, stepping->set.planned[1].rows[0], remove->arena, err) !=
+                   STATUS_OK) {
         take_back(stepping, source, &before);
         note_failure(attempt, err);
     } else {

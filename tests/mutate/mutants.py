@@ -344,4 +344,14 @@ MUTANTS = [
 
     ("G57", [("store/blobs/blob_calls.c", "    TRY(blob_rows_send_discard(session, operation, &content, err));\n", "")],
      "test_store", "blobs", ["a_deleted_blob_leaves_nothing"]),
+
+    ("G60", [("store/entities/sql/held_lock.sql", "\nfor update of c", "")],
+     "test_store", "held_blobs", ["a_writer_that_gives_a_content_up_waits_for_one_that_takes_it"]),
+
+    ("G60", [("store/entities/sql/held_lock.sql", "c.state in (2, 4)", "c.state in (2, 3, 4)")],
+     "test_store", "held_blobs", ["what_was_given_up_or_never_put_cannot_be_taken"]),
+
+    ("G61", [("store/entities/sql/held_discard.sql",
+              "\n    and not exists (select from blob_references r where r.content_id = c.content_id)", "")],
+     "test_store", "held_blobs", ["a_content_stays_while_another_entity_holds_it"]),
 ]

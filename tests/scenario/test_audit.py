@@ -56,6 +56,12 @@ insert into accounts (name, administrator, first_key, second_key, id) values ('l
 delete from queue_map;
 insert into catalogue_changes values (9015, 1);
 insert into blobs (account, name, content_id) values ('local', 'b', gen_random_uuid());
+insert into blobs (account, name, content_id) values ('local', 'held', '00000000-0000-0000-0000-000000000007');
+insert into blob_references values ('local', '00000000-0000-0000-0000-000000000007', 1, 'p', 'r');
+insert into tables (table_id, account, name, folded, created, live, blob_properties)
+    values (9077, 'local', 'large', 'large', 0, true, true);
+insert into entities (bucket, table_id, partition_key, row_key, version, ts, properties)
+    values (0, 9077, 'p', 'r', 1, 1, 'tavola-blob:');
 insert into blob_contents values ('local', gen_random_uuid(), 2, 1, 0, null, now()),
     ('local', gen_random_uuid(), 3, 0, 0, null, now() - interval '1 hour');
 insert into blob_parts values ('local', gen_random_uuid(), 0, 'a');

@@ -36,6 +36,8 @@ SLICE = [
     ("purge.before_end", "error", 1),
     ("sweep.after_floor", "kill", 1),
     ("periods.between_tables", "kill", 2),
+    ("held_blobs.before_changes", "kill", 1),
+    ("purge.after_references", "kill", 1),
 ]
 
 

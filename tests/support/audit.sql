@@ -94,8 +94,32 @@ union all
 select 'blobs: whose content is not current', count(*)
 from blobs b where not exists (select from blob_contents c where (c.account, c.content_id, c.state) = (b.account, b.content_id, 2))
 union all
-select 'blob_contents: current, and no blob points to them', count(*)
-from blob_contents c where state = 2 and not exists (select from blobs b where (b.account, b.content_id) = (c.account, c.content_id))
+select 'blob_contents: current, and no blob points to them, and no entity holds them', count(*)
+from blob_contents c
+where state = 2 and not exists (select from blobs b where (b.account, b.content_id) = (c.account, c.content_id))
+    and not exists (select from blob_references r where (r.account, r.content_id) = (c.account, c.content_id))
+union all
+select 'blob_contents: of a blob, and held by an entity', count(*)
+from blobs b join blob_references r on r.content_id = b.content_id
+union all
+select 'blob_references: whose content is not current', count(*)
+from blob_references r where not exists (
+    select from blob_contents c where (c.account, c.content_id, c.state) = (r.account, r.content_id, 2))
+union all
+select 'blob_references: of entities that do not hold the content', count(*)
+from blob_references r
+where not exists (
+    select from entities e
+    where (e.table_id, e.partition_key, e.row_key) = (r.table_id, r.partition_key, r.row_key) and not e.dead
+        and position(convert_to('tavola-blob:' || replace(r.content_id::text, '-', ''), 'UTF8') in e.properties) > 0)
+union all
+select 'entities: that hold contents without a reference', count(*)
+from entities e join tables t using (table_id)
+where t.blob_properties and t.live and not e.dead
+    and position(convert_to('tavola-blob:', 'UTF8') in e.properties) > 0
+    and not exists (
+        select from blob_references r
+        where (r.table_id, r.partition_key, r.row_key) = (e.table_id, e.partition_key, e.row_key))
 union all
 select 'blob_contents: abandoned or discarded, and not collected', count(*)
 from blob_contents where state <> 2 and kept_until < now() - interval '2 minutes'

@@ -26,13 +26,24 @@ struct get {
     struct blob_hash *hash; /* NULL: only a part was asked for */
 };
 
+static enum status decode_what(
+    const Tavola__V1__GetBlobRequest *request, struct operation *out, struct error *err)
+{
+    if (request->reference.len == 0)
+        return codec_blob_name_decode(request->name, out, err);
+    if (request->name.len > 0 || request->if_match.len > 0)
+        return reason_set(
+            err, REASON_INVALID_INPUT, "a reference is of one content: name and if_match do not go with it");
+    return codec_blob_reference_decode(request->reference, out, err);
+}
+
 static enum status read_request(struct call_ctx *ctx, struct error *err)
 {
     const Tavola__V1__GetBlobRequest *request = (const Tavola__V1__GetBlobRequest *)ctx->request;
     struct get *get = ARENA_NEW(ctx->arena, struct get);
     struct operation named = { 0 };
 
-    TRY(codec_blob_name_decode(request->name, &named, err));
+    TRY(decode_what(request, &named, err));
     TRY(blob_condition_parse(codec_str(request->if_match), false, &named.in.blob.condition, err));
     if (request->offset < 0 || request->length < 0)
         return reason_set(err, REASON_INVALID_INPUT, "offset and length are not negative");
@@ -51,7 +62,8 @@ static enum status fill_operation(
     (void)step;
     out->kind = get->is_found ? OPERATION_BLOB_READ : OPERATION_BLOB_GET;
     out->in.blob = get->in;
-    out->in.blob.content = get->blob.content;
+    if (get->is_found)
+        out->in.blob.content = get->blob.content;
     out->in.blob.number = get->number;
     return stream_admit(ctx, out, "get the rest of the blob from another server", err);
 }

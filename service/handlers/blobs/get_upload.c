@@ -22,7 +22,7 @@ static enum status encode_reply(
 
     (void)err;
     message.stored = upload->stored;
-    message.complete = upload->state == BLOB_CONTENT_CURRENT;
+    message.complete = blob_content_is_complete(upload->state);
     message.kept_until = message.complete ? NULL : codec_timestamp(upload->kept_until, ctx->arena);
     codec_pack(reply, 0, &message.base);
     return STATUS_OK;

@@ -2,27 +2,32 @@
 /*
  * put_blob.c - BlobService.PutBlob: a content that arrives in messages of any size.
  *
- *   BEGIN ---> CHECK ---> WRITE ---> (the message with `end`) ---> commit
+ *   BEGIN ---> CHECK ---> WRITE ---> (the message with `end`) ---> commit ---> ENTITY
  *
  *   BEGIN   the content does not exist yet. An upload with an id is begun at once; any other content with its first
  *           chunk, so a small blob is put with the commit alone
  *   CHECK   an upload is continued: its stored chunks are read once more, since the SHA-256 of the whole content
  *           needs them, and so they are proven too
  *   WRITE   each full chunk is appended. The last bytes, less than a chunk, are stored with the commit
+ *   ENTITY  of a content that is put together with an entity: it is complete, and the entity's write publishes it
  *
  * The call holds one message and one chunk.
  */
 #include <string.h>
 
 #include "api/codec_blob.h"
+#include "api/codec_write.h"
 #include "base/random.h"
 #include "domain/blobs/blob_hash.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "service/consistency.h"
 #include "service/handlers/handlers.h"
 #include "service/stream.h"
 
-enum put_phase { PUT_BEGIN, PUT_CHECK, PUT_WRITE };
+enum put_phase { PUT_BEGIN, PUT_CHECK, PUT_WRITE, PUT_ENTITY };
+
+enum { RESULT = 2 };
 
 struct put {
     struct blob_header header;
@@ -38,6 +43,7 @@ struct put {
 
     struct str rest;    /* of the current message's content: not stored yet */
     struct buf pending; /* the beginning of a chunk whose end has not arrived */
+    struct blob blob;   /* ENTITY: the content, whose write follows; its texts are the header's */
 };
 
 static struct blob_id new_content_id(void)
@@ -66,7 +72,7 @@ static enum status read_header(
 
     if (request->part_case != TAVOLA__V1__PUT_BLOB_REQUEST__PART_HEADER)
         return codec_missing(err, "header", "the first message names the blob");
-    TRY(codec_blob_header_decode(request->header, &header, err));
+    TRY(codec_blob_header_decode(request->header, ctx->arena, &header, err));
     put = ARENA_NEW(ctx->arena, struct put);
     keep_header(ctx, &header);
     put->header = header;
@@ -186,6 +192,10 @@ static enum status fill_operation(
 
     if (!put)
         return codec_missing(err, "header", "the first message names the blob");
+    if (put->phase == PUT_ENTITY) {
+        TRY(codec_blob_write_operation(put->header.write, &put->blob.content, out, err));
+        return stream_admit(ctx, out, "put the blob again at another server", err);
+    }
     out->in.blob = (struct operation_blob){ .name = put->header.name,
         .condition = put->header.condition,
         .content = put->content,
@@ -210,13 +220,47 @@ static enum status fill_operation(
     return stream_admit(ctx, out, "put the blob again at another server", err);
 }
 
-static enum stream_step answer_blob(struct call_ctx *ctx, const struct operation *operation)
+static enum stream_step answer_blob(struct call_ctx *ctx, const struct blob *blob)
 {
     Tavola__V1__PutBlobResponse message = TAVOLA__V1__PUT_BLOB_RESPONSE__INIT;
 
-    message.blob = codec_blob_message(&operation->out.blob.blobs[0], ctx->arena);
+    message.blob = codec_blob_message(blob, ctx->arena);
     codec_pack(&ctx->reply, 0, &message.base);
     return STREAM_SEND_LAST;
+}
+
+/* The content is complete: answer, or write the entity first. */
+static enum stream_step end_content(struct call_ctx *ctx, const struct blob *blob)
+{
+    struct put *put = ctx->state;
+
+    if (!put->header.write)
+        return answer_blob(ctx, blob);
+    put->blob = *blob;
+    put->blob.name = STR_EMPTY;
+    put->blob.content_type = put->header.content_type;
+    put->phase = PUT_ENTITY;
+    return STREAM_NEXT;
+}
+
+/* If an entity holds the content of a complete upload, an earlier call has written it. */
+static enum stream_step end_upload(struct call_ctx *ctx, const struct outcome_blob *out)
+{
+    if (out->upload.state == BLOB_CONTENT_CURRENT)
+        return answer_blob(ctx, &out->blobs[0]);
+    return end_content(ctx, &out->blobs[0]);
+}
+
+static enum status answer_entity(
+    struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err)
+{
+    struct put *put = ctx->state;
+    struct str token;
+
+    TRY(consistency_write(ctx->service, operation->out.write.left_open, ctx->arena, &token, err));
+    *step = answer_blob(ctx, &put->blob);
+    codec_write_result(&ctx->reply, RESULT, &operation->out.write.results[0], token, false);
+    return STATUS_OK;
 }
 
 static void note_begun(struct put *put, const struct blob_upload *upload)
@@ -248,12 +292,11 @@ static enum status write_message(
     const struct outcome_blob *out = &operation->out.blob;
     struct put *put = ctx->state;
 
-    (void)err;
     *step = STREAM_NEXT;
     switch ((int)operation->kind) {
     case OPERATION_BLOB_BEGIN:
         if (out->count > 0)
-            *step = answer_blob(ctx, operation);
+            *step = end_upload(ctx, out);
         else
             note_begun(put, &out->upload);
         break;
@@ -263,8 +306,10 @@ static enum status write_message(
     case OPERATION_BLOB_APPEND:
         note_appended(put, operation->in.blob.bytes);
         break;
+    case OPERATION_WRITE:
+        return answer_entity(ctx, operation, step, err);
     default:
-        *step = answer_blob(ctx, operation);
+        *step = end_content(ctx, &out->blobs[0]);
         break;
     }
     return STATUS_OK;
@@ -283,6 +328,7 @@ static const struct stream_method stream = { .read_request = read_request,
     .write_message = write_message,
     .end_requests = end_requests,
     .release = release,
+    .writes_entities = true,
     .min_bytes = LIMIT_BLOB_PUT_BYTES };
 
 const struct method put_blob_method = {

@@ -206,7 +206,8 @@ START_TEST(a_wrong_path_is_named_with_those_there_are)
 
     assert_refused(decode(), "INVALID_INPUT");
     ck_assert_str_eq(meta("actual"), "colour");
-    ck_assert_str_eq(meta("allowed"), "default_max_plan, policies, change_feed, sample_queries, periods");
+    ck_assert_str_eq(
+        meta("allowed"), "default_max_plan, policies, change_feed, sample_queries, periods, blob_properties");
 }
 END_TEST
 

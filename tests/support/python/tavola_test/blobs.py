@@ -26,7 +26,7 @@ def put(caller, name, parts, **header):
     return replies[0].blob
 
 
-def get(caller, name, **fields):
+def get(caller, name="", **fields):
     """(description, content) of a blob, or of a range of it."""
     blob, *rest = caller.get_blob([GetBlobRequest(name=name, **fields)])
     return blob.blob, b"".join(reply.content for reply in rest)

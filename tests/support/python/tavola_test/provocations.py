@@ -596,6 +596,34 @@ class Collections(Puts):
     role = WORKER
 
 
+class LargeEntities(Provocation):
+    """Entities that take contents and give them up, and tables of them that are dropped."""
+
+    role = SERVER
+    TABLES = "select count(*) from tables where live and name like 'large%'"
+
+    def provoke(self, caller):
+        table = self.new_name("large")
+        caller.create_table(name=table, blob_properties=True)
+        for row in range(3):
+            reference = blobs.put(caller, "", b"%d" % row).reference
+            caller.insert_or_replace_entity(table=table, entity=entity("p", f"{row % 2}", Photo=reference))
+        for found in caller.query_entities(query={"table": table}).entities:
+            content = blobs.get(caller, reference=found.properties["Photo"].string_value)[1]
+            promise(content in (b"1", b"2"), "an entity holds a content that was not put for it")
+        caller.delete_table(name=table)
+
+    def settle(self, caller):
+        for table in caller.list_tables(page_size=1000).tables:
+            if table.name.startswith("large"):
+                caller.delete_table(name=table.name)
+        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+
+
+class LargePurges(LargeEntities):
+    role = WORKER
+
+
 class Scrubs(Provocation):
     """Every index is due. The passes that begin come to their end, and find nothing."""
 
@@ -613,6 +641,8 @@ class Scrubs(Provocation):
 BY_PREFIX = {
     "blob_collect.": Collections,
     "blob_": Puts,
+    "held_blobs.": LargeEntities,
+    "purge.after_references": LargePurges,
     "build.": Build,
     "build_walk.after_owners": UniqueBuild,
     "build_walk.": RangeBuild,

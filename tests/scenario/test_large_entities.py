@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large entities: properties that hold contents of blobs, by every way in which entities come and go."""
+
+import threading
+import time
+import unittest
+
+from tavola_test import audit, blobs
+from tavola_test.blobs import CHUNK, content, get, put
+from tavola_test.case import ServerCase
+from tavola_test.client import ApiError, ImportEntitiesRequest, match
+from tavola_test.client import entity as build_entity
+from tavola_test.waiting import wait_for
+
+def entity(row, expires=None, **properties):
+    out = build_entity("p", row, properties)
+    if expires is not None:
+        out.expires.seconds = expires
+    return out
+
+
+class LargeCase(ServerCase):
+    with_worker = True
+    worker_settings = {"TAVOLA_SWEEP_INTERVAL_SECONDS": "1"}
+
+    def setUp(self):
+        self.table = self.new_name()
+        self.client.create_table(name=self.table, blob_properties=True)
+
+    def content(self, data, **header):
+        """Put a content for entities; returns its reference."""
+        return put(self.client, "", data, **header).reference
+
+    def write(self, row, _table=None, **properties):
+        return self.client.insert_or_replace_entity(table=_table or self.table, entity=entity(row, **properties))
+
+    def held(self, row, name="Photo", table=None):
+        """The bytes that a property holds."""
+        found = self.get(table or self.table, "p", row).properties[name].string_value
+        return get(self.client, reference=found)[1]
+
+    def references(self, table=None):
+        """How many contents the entities of a table hold."""
+        return int(self.stack.sql("select count(*) from blob_references r join tables t using (table_id) "
+                                  f"where t.name = '{table or self.table}'"))
+
+    def wait_gone(self, reference):
+        """Wait until a content that was given up is collected; reading it would keep it."""
+        content_id = reference.split(":")[1]
+        self.end_waits()
+        wait_for("the content to go", lambda: self.stack.sql(
+            f"select count(*) from blob_contents where content_id = '{content_id}'") == "0")
+        self.refused("ABORTED", "BLOB_CHANGED", get, self.client, reference=reference)
+
+    def end_waits(self):
+        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+
+    def assert_nothing_left(self):
+        self.end_waits()
+        audit.check(self.stack, 20)
+
+
+class EntityAndContent(LargeCase):
+    def put_with(self, data, row="r", property_name="Photo", action="insert", table=None, **header):
+        write = {"table": table or self.table, "operation": {action: entity(row, Name="Ada")}, "property": property_name}
+        if action in ("replace", "merge"):
+            write["operation"]["precondition"] = {"if_match": "*"}
+        return list(self.client.put_blob(blobs.messages("", data, write=write, **header)))[0]
+
+    def test_one_call_puts_the_entity_and_its_content(self):
+        for size in (0, 5, CHUNK, 3 * CHUNK + 5):
+            data = content(size, size)
+            reply = self.put_with(data, row=str(size), content_type="image/png", size=size)
+            found = self.get(self.table, "p", str(size))
+            self.assertEqual(found.etag, reply.result.etag)
+            self.assertEqual(found.properties["Name"].string_value, "Ada")
+            self.assertEqual(found.properties["Photo"].string_value, reply.blob.reference)
+            blob, got = get(self.client, reference=reply.blob.reference)
+            self.assertEqual((got, blob.content_type, blob.name), (data, "image/png", ""))
+
+    def test_if_the_write_is_refused_nothing_is_put(self):
+        self.put_with(b"first")
+        self.refused("ALREADY_EXISTS", "ENTITY_ALREADY_EXISTS", self.put_with, b"second")
+        self.refused("NOT_FOUND", "RESOURCE_NOT_FOUND", self.put_with, b"x", row="none", action="merge")
+        self.refused("NOT_FOUND", "TABLE_NOT_FOUND", self.put_with, b"x", table="nosuchtable")
+        self.refused("INVALID_ARGUMENT", "PROPERTY_NAME_INVALID", self.put_with, b"x", property_name="a b")
+        self.refused("INVALID_ARGUMENT", "BLOB_DIGEST_MISMATCH", self.put_with, b"x", row="other", size=5)
+        self.assertEqual(self.held("r"), b"first")
+        self.assertFalse(self.is_there(self.table, "p", "other"))
+        self.assert_nothing_left()
+
+    def test_a_put_that_is_repeated_after_a_lost_answer_writes_once(self):
+        first = self.put_with(b"photo", row="twice", upload_id="twice")
+        again = self.put_with(b"photo", row="twice", upload_id="twice")
+        self.assertEqual(again.blob, first.blob)
+        self.assertFalse(again.HasField("result"))
+        self.assertEqual(self.get(self.table, "p", "twice").etag, first.result.etag)
+
+    def test_an_upload_whose_write_was_refused_can_write_later(self):
+        self.refused("NOT_FOUND", "RESOURCE_NOT_FOUND", self.put_with, b"late", row="late", action="merge", upload_id="late")
+        self.write("late", Name="Ada")
+        self.put_with(b"late", row="late", action="merge", upload_id="late")
+        self.assertEqual(self.held("late"), b"late")
+
+    def test_bad_requests_say_what_is_wrong(self):
+        good = {"table": self.table, "operation": {"insert": entity("r")}, "property": "Photo"}
+        wrong = [{"write": {**good, "operation": {"delete": {"partition_key": "p", "row_key": "r"},
+                                                  "precondition": match()}}},
+                 {"write": {**good, "operation": {}}}, {"write": {"table": self.table, "property": "Photo"}},
+                 {"write": {**good, "operation": {"insert": entity("r", Long="x" * 32768, Other="x" * 32768)}}},
+                 {"if_match": "*"}, {"if_absent": True}]
+        for header in wrong:
+            with self.subTest(header=str(header)[:80]):
+                self.refused("INVALID_ARGUMENT", "INVALID_INPUT", put, self.client, "", b"x", **header)
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", put, self.client, "named", b"x", write=good)
+        for fields in ({"reference": "x"}, {"reference": "tavola-blob:00"}, {"name": "n", "reference": "tavola-blob:" + 32 * "0"}):
+            self.refused("INVALID_ARGUMENT", "INVALID_INPUT", get, self.client, **fields)
+
+
+class Holding(LargeCase):
+    def test_every_way_of_writing_holds_the_content(self):
+        data = b"the content"
+        ways = {
+            "insert": lambda e: self.client.insert_entity(table=self.table, entity=e),
+            "upsert": lambda e: self.client.insert_or_replace_entity(table=self.table, entity=e),
+            "merge": lambda e: self.client.insert_or_merge_entity(table=self.table, entity=e),
+            "batch": lambda e: self.client.execute_batch(table=self.table, operations=[{"insert": e}]),
+            "import": lambda e: list(self.client.import_entities([ImportEntitiesRequest(table=self.table, entities=[e])])),
+            "step": lambda e: self.transaction([{"insert_or_replace": {"table": self.table, "entity": e}}]),
+        }
+        for way, write in ways.items():
+            with self.subTest(way=way):
+                write(entity(way, Photo=self.content(data), Name="Ada"))
+                self.assertEqual(self.held(way), data)
+        self.assertEqual(self.references(), len(ways))
+        self.end_waits()
+        for way in ways:
+            self.assertEqual(self.held(way), data)
+        self.client.delete_range(query={"table": self.table, "filter": "PartitionKey eq 'p'"})
+        wait_for("the range to go", lambda: self.references() == 0)
+        self.assert_nothing_left()
+
+    def transaction(self, steps):
+        name = self.new_name("tx")
+        self.client.submit_transaction(transaction_id=name, steps=steps)
+        done = self.client.wait_transaction(transaction_id=name, timeout=20).transaction
+        return done.state, done.timeline[-1].error.reason
+
+    def test_a_batch_with_large_entities_is_written_whole_or_not_at_all(self):
+        one, two = self.content(b"1"), self.content(b"2")
+        gone = "tavola-blob:" + 32 * "0"
+        error = self.refused("NOT_FOUND", "BLOB_NOT_FOUND", self.client.execute_batch, table=self.table, operations=[
+            {"insert": entity("a", Photo=one)}, {"insert": entity("b", Photo=gone)}])
+        self.assertEqual((error.metadata["property"], error.metadata["operation_index"]), ("Photo", "1"))
+        self.assertEqual(self.references(), 0)
+        self.client.execute_batch(table=self.table, operations=[
+            {"insert": entity("a", Photo=one)}, {"insert": entity("b", Photo=two, Second=one)}])
+        self.assertEqual((self.held("a"), self.held("b"), self.held("b", "Second")), (b"1", b"2", b"1"))
+        self.assertEqual(self.references(), 3)
+        # In one commit the content goes from one entity to another.
+        self.client.execute_batch(table=self.table, operations=[
+            {"delete": {"partition_key": "p", "row_key": "b"}, "precondition": match()},
+            {"insert": entity("c", Photo=two)}])
+        self.end_waits()
+        self.assertEqual(self.held("c"), b"2")
+        self.client.delete_range(query={"table": self.table, "filter": "PartitionKey eq 'p'"})
+        wait_for("the range to go", lambda: self.references() == 0)
+        self.assert_nothing_left()
+
+    def test_a_write_gives_up_what_it_replaces_and_keeps_the_rest(self):
+        photo, letter = self.content(b"photo"), self.content(b"letter")
+        self.write("r", Photo=photo, Letter=letter)
+        new = self.content(b"new")
+        self.client.merge_entity(table=self.table, entity=entity("r", Photo=new), precondition=match())
+        self.assertEqual((self.held("r"), self.held("r", "Letter")), (b"new", b"letter"))
+        self.assertEqual(get(self.client, reference=photo)[1], b"photo")  # for those who still read it
+        self.wait_gone(photo)
+        self.client.replace_entity(table=self.table, entity=entity("r", Photo=new), precondition=match())
+        self.wait_gone(letter)
+        self.assertEqual(self.held("r"), b"new")
+        # What was given up cannot be taken again.
+        self.refused("NOT_FOUND", "BLOB_NOT_FOUND", self.write, "again", Photo=photo)
+        self.client.delete_entity(table=self.table, key={"partition_key": "p", "row_key": "r"}, precondition=match())
+        self.assert_nothing_left()
+
+    def test_a_copy_of_an_entity_holds_the_content_too(self):
+        self.write("original", Photo=self.content(b"shared"))
+        copy = self.get(self.table, "p", "original").properties["Photo"].string_value
+        self.write("copy", Photo=copy)
+        self.client.delete_entity(
+            table=self.table, key={"partition_key": "p", "row_key": "original"}, precondition=match())
+        self.end_waits()
+        wait_for("one holder", lambda: self.references() == 1)
+        self.assertEqual(self.held("copy"), b"shared")
+        self.client.delete_table(name=self.table)
+        wait_for("no holder", lambda: self.references() == 0)
+        self.assert_nothing_left()
+
+    def test_a_moved_entity_takes_its_content_along(self):
+        other, plain = self.new_name(), self.new_table()
+        self.client.create_table(name=other, blob_properties=True)
+        self.write("r", Photo=self.content(b"moved"))
+        address = {"table": self.table, "key": {"partition_key": "p", "row_key": "r"}}
+        into = {"table": other, "key": {"partition_key": "p", "row_key": "r"}}
+        self.assertEqual(self.transaction([{"move": {"source": address, "destination": into}}]), (3, ""))
+        self.assertEqual(self.held("r", table=other), b"moved")
+        self.assertEqual(self.transaction([{"move": {"source": into, "destination": {**address, "table": plain}}}]),
+                         (4, "BLOB_PROPERTIES_REFUSED"))
+        self.assertEqual(self.held("r", table=other), b"moved")
+        self.assertEqual((self.references(), self.references(other)), (0, 1))
+        self.client.delete_table(name=other)
+        wait_for("no holder", lambda: self.references(other) == 0)
+        self.assert_nothing_left()
+
+    def test_an_entity_that_expires_gives_up_its_content(self):
+        now = int(time.time())
+        self.client.insert_entity(table=self.table, entity=entity("r", now - 5, Photo=self.content(b"x")))
+        wait_for("the sweep", lambda: self.references() == 0)
+        self.assert_nothing_left()
+
+    def test_a_content_that_no_entity_takes_is_abandoned(self):
+        lost = self.content([content(CHUNK, 1), b"x"])
+        self.assert_nothing_left()
+        self.wait_gone(lost)
+        self.refused("NOT_FOUND", "BLOB_NOT_FOUND", self.write, "r", Photo=lost)
+
+    def test_only_tables_with_blob_properties_read_references(self):
+        plain = self.new_table()
+        lost, kept = "tavola-blob:" + 32 * "0", self.content(b"kept")
+        self.write("r", _table=plain, Photo="tavola-blob:anything", Other=lost, Third=kept)
+        self.assertEqual(self.references(), 0)
+        for wrong in ("tavola-blob:", "tavola-blob:" + 32 * "g", lost + "0", lost[:-1]):
+            error = self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.write, "r", Photo=wrong)
+            self.assertEqual(error.metadata["property"], "Photo")
+        self.write("r", Photo="tavola-blobs are fine", Text="no tavola-blob:x", Bytes=b"tavola-blob:")
+        many = {f"P{n}": self.content(b"%d" % n) for n in range(17)}
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.write, "many", **many)
+        named = put(self.client, "named", b"x").etag.strip('"')
+        self.refused("NOT_FOUND", "BLOB_NOT_FOUND", self.write, "r", Photo="tavola-blob:" + named)
+        rejected = list(self.client.import_entities([ImportEntitiesRequest(
+            table=self.table, entities=[entity("bad", Photo=lost), entity("good", Photo=kept)])]))
+        self.assertEqual([(r.position, r.error.reason) for reply in rejected for r in reply.rejected], [(0, "BLOB_NOT_FOUND")])
+        self.assertEqual(self.held("good"), b"kept")
+        self.client.delete_table(name=self.table)
+
+    def test_blob_properties_stay_while_entities_hold_blobs(self):
+        table = self.new_table()
+
+        def switch(on):
+            return self.client.update_table(
+                table={"name": table, "blob_properties": on}, update_mask={"paths": ["blob_properties"]}).table.blob_properties
+
+        self.assertTrue(switch(True))
+        self.write("r", _table=table, Photo=self.content(b"x"))
+        self.refused("FAILED_PRECONDITION", "BLOB_PROPERTIES_REFUSED", switch, False)
+        self.client.delete_entity(table=table, key={"partition_key": "p", "row_key": "r"}, precondition=match())
+        self.assertFalse(switch(False))
+        self.stack.sql("update schema_migrations set oldest_program = 36")
+        self.refused("FAILED_PRECONDITION", "BLOB_PROPERTIES_REFUSED", switch, True)
+        self.refused("FAILED_PRECONDITION", "BLOB_PROPERTIES_REFUSED", self.client.create_table, name="older", blob_properties=True)
+        self.stack.sql("update schema_migrations set oldest_program = version")
+        self.assertTrue(switch(True))
+
+    def test_a_repeated_request_is_answered_from_its_record(self):
+        photo = self.content(b"x")
+        fields = {"table": self.table, "entity": entity("r", Photo=photo), "request_id": self.new_name("id")}
+        first = self.client.insert_or_replace_entity(**fields).result
+        self.write("r", Name="Ada")  # gives the content up
+        self.assert_nothing_left()
+        again = self.client.insert_or_replace_entity(**fields).result
+        self.assertEqual((again.etag, again.replayed), (first.etag, True))
+
+    def test_many_that_copy_and_delete_neither_lose_a_content_nor_leave_one(self):
+        """Guards G60 and G61: all take and give up the same contents, while the worker collects."""
+        failures = []
+
+        def run(number):
+            try:
+                caller = self.stack.connect()
+                for turn in range(25):
+                    mine = put(caller, "", content(2000, turn % 3)).reference
+                    rows = [f"{number}", f"{(number + 1) % 4}"]
+                    try:
+                        caller.execute_batch(table=self.table, operations=[
+                            {"insert_or_replace": entity(row, Photo=mine)} for row in rows])
+                        seen = caller.get_entity(table=self.table, key={"partition_key": "p", "row_key": rows[0]}).entity
+                        copied = seen.properties["Photo"].string_value
+                        caller.insert_or_replace_entity(table=self.table, entity=entity(f"copy{number}", Photo=copied))
+                        caller.delete_entity(table=self.table, key={"partition_key": "p", "row_key": f"copy{(number + 1) % 4}"},
+                                             precondition=match())
+                    except ApiError as error:
+                        # Another one has replaced or deleted it meanwhile: nothing else may happen.
+                        if error.reason not in ("RESOURCE_NOT_FOUND", "BLOB_NOT_FOUND"):
+                            raise
+                caller.channel.close()
+            except Exception as error:  # pylint: disable=broad-except
+                failures.append(error)
+
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            self.end_waits()
+            time.sleep(0.02)
+        self.assertEqual(failures, [])
+        self.end_waits()
+        audit.check(self.stack, 20)
+        for found in self.client.query_entities(query={"table": self.table}).entities:
+            self.assertEqual(len(get(self.client, reference=found.properties["Photo"].string_value)[1]), 2000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entities that take contents of blobs and give them up (guards G60, G61). */
+#include <check.h>
+
+#include "store/sql.h"
+#include "tests/support/builders.h"
+
+#define ONE "00000000-0000-0000-0000-000000000001"
+#define REFERENCE "tavola-blob:00000000000000000000000000000001"
+#define ABSENT "tavola-blob:00000000000000000000000000000002"
+
+static struct scene scene;
+
+static void setup(void)
+{
+    scene_open(&scene);
+    scene_change(&scene, "update tables set blob_properties = true");
+    test_sql(scene.sql,
+        "insert into blob_contents (account, content_id, state, size, writer, kept_until, sha256, "
+        "content_type, created) values ('acme', '" ONE "', 4, 0, 1, now() + interval '1 hour', '', '', 1)");
+}
+
+static void teardown(void)
+{
+    scene_close(&scene);
+}
+
+static struct write upsert(const char *row, const char *photo)
+{
+    return a_write(WRITE_INSERT_OR_REPLACE, "p", row, some_texts(&scene.arena, "Photo", photo, NULL));
+}
+
+static struct write deletion(const char *row)
+{
+    struct write write = a_write(WRITE_DELETE, "p", row, (struct property_list){ STR_EMPTY });
+
+    write.condition = (struct condition){ .kind = CONDITION_EXISTS };
+    return write;
+}
+
+static long long state_of_content(void)
+{
+    return test_number(scene.sql, "select state from blob_contents where content_id = '" ONE "'");
+}
+
+static long long holders(void)
+{
+    return test_number(scene.sql, "select count(*) from blob_references");
+}
+
+START_TEST(an_entity_publishes_the_content_that_it_takes)
+{
+    scene_write(&scene, upsert("a", REFERENCE));
+    ck_assert_int_eq(state_of_content(), 2);
+    ck_assert_int_eq(holders(), 1);
+}
+END_TEST
+
+START_TEST(a_content_stays_while_another_entity_holds_it) /* guard G61 */
+{
+    scene_write(&scene, upsert("a", REFERENCE));
+    scene_write(&scene, upsert("b", REFERENCE));
+    scene_write(&scene, upsert("a", "nothing"));
+    ck_assert_int_eq(state_of_content(), 2);
+    scene_write(&scene, deletion("b"));
+    ck_assert_int_eq(state_of_content(), 3);
+    ck_assert_int_eq(holders(), 0);
+}
+END_TEST
+
+START_TEST(what_was_given_up_or_never_put_cannot_be_taken) /* guard G60 */
+{
+    scene_write(&scene, upsert("a", REFERENCE));
+    scene_write(&scene, deletion("a"));
+    scene_refused(&scene, upsert("b", REFERENCE), "BLOB_NOT_FOUND");
+    scene_refused(&scene, upsert("b", ABSENT), "BLOB_NOT_FOUND");
+    ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities where row_key = 'b'"), 0);
+}
+END_TEST
+
+START_TEST(a_writer_that_gives_a_content_up_waits_for_one_that_takes_it) /* guard G60 */
+{
+    PGconn *taker = test_connect(scene.conninfo);
+    const char *params[] = { "{acme}", "{" ONE "}" };
+    struct operation *removal = a_write_operation(&scene.arena, "Things", deletion("a"));
+    PGresult *locked;
+
+    scene_write(&scene, upsert("a", REFERENCE));
+    test_sql(taker, "begin");
+    locked = PQexecParams(taker, sql_held_lock.text, 2, NULL, params, NULL, NULL, 0);
+    ck_assert_msg(PQntuples(locked) == 1, "%s", PQerrorMessage(taker));
+    PQclear(locked);
+    test_sql(taker, "insert into entities select bucket, table_id, partition_key, 'b', version, ts, false, "
+                    "null, properties "
+                    "from entities");
+    test_sql(taker, "insert into blob_references select account, content_id, table_id, partition_key, 'b' "
+                    "from blob_references");
+    submit(scene.store, removal);
+    test_await(scene.sql,
+        "select (count(*) = 1)::int from pg_stat_activity where wait_event_type = 'Lock' and datname = "
+        "current_database()");
+    test_sql(taker, "commit");
+    PQfinish(taker);
+    await(removal);
+    ck_assert_int_eq(removal->status, STATUS_OK);
+    ck_assert_int_eq(state_of_content(), 2);
+    ck_assert_int_eq(holders(), 1);
+}
+END_TEST
+
+START_TEST(what_one_write_of_a_batch_gives_up_another_takes)
+{
+    struct write writes[] = { deletion("a"), upsert("b", REFERENCE) };
+    struct operation *group = a_group(&scene.arena, "Things", writes, ARRAY_LEN(writes));
+
+    scene_write(&scene, upsert("a", REFERENCE));
+    run(scene.store, group);
+    ck_assert_int_eq(group->status, STATUS_OK);
+    ck_assert_int_eq(state_of_content(), 2);
+    ck_assert_int_eq(test_number(scene.sql, "select count(*) from blob_references where row_key = 'b'"), 1);
+    ck_assert_int_eq(holders(), 1);
+}
+END_TEST
+
+START_TEST(the_contents_of_another_account_are_unknown)
+{
+    test_sql(scene.sql, "update blob_contents set account = 'globex'");
+    scene_refused(&scene, upsert("a", REFERENCE), "BLOB_NOT_FOUND");
+}
+END_TEST
+
+Suite *test_held_blobs_suite(void)
+{
+    Suite *suite = suite_create("held_blobs");
+    TCase *tc = tcase_create("held_blobs");
+
+    test_postgres_start();
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, an_entity_publishes_the_content_that_it_takes);
+    tcase_add_test(tc, a_content_stays_while_another_entity_holds_it);
+    tcase_add_test(tc, what_was_given_up_or_never_put_cannot_be_taken);
+    tcase_add_test(tc, a_writer_that_gives_a_content_up_waits_for_one_that_takes_it);
+    tcase_add_test(tc, what_one_write_of_a_batch_gives_up_another_takes);
+    tcase_add_test(tc, the_contents_of_another_account_are_unknown);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
