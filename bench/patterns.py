@@ -3,6 +3,9 @@
 answer, or for one entity.
 """
 
+import os
+import subprocess
+
 import table as table_rows
 import wire
 from product import INDEXED_KEYS
@@ -14,6 +17,7 @@ HOURS = 24  # of the data series
 LINES, SHARES = 3200, 16  # of an hour whose partition is spread
 LOGINS, IN_BATCH = 60_000, 100  # of a period
 MOVES = 2000
+DEPARTMENTS = 5000  # that name one manager
 
 _CPU = "cpu_us"
 _PAIRS = [
@@ -27,6 +31,9 @@ _PAIRS = [
     ("end of a period, per entity: DeleteRange / batches of a hundred", "period by range", "period by batches"),
     ("an entity moves: a transaction / two writes", "move by transaction", "move by hand"),
     ("one of 2,000 by a property: look-up / partition read", "found by index", "found by reading"),
+    ("a department with its manager: a copy / two reads", "manager copied", "manager read too"),
+    ("a department, write: with the feed and the index of a rule / without", "write under a rule", "write without a rule"),
+    ("a manager's name in 5,000 departments, per copy: a rule / merges", "copies by rule", "copies by hand"),
 ]
 
 INDEX_ROWS = [row for row in table_rows.ROWS if row.name.startswith("cost of one ")]
@@ -51,6 +58,15 @@ def upserts(table, entities):
     return [wire.message((1, table), (2, one)) for one in entities]
 
 
+def point(table, row):
+    return query(table, f"PartitionKey eq 'company' and RowKey eq '{row}'")
+
+
+def department(number):
+    """All name one manager."""
+    return entity("company", f"{number:06}", Manager="000007", ManagerName="Jones", Text="x" * 100)
+
+
 def delete_batches(table, keys):
     """Batches of a hundred, of one partition."""
     for begin in range(0, len(keys), IN_BATCH):
@@ -66,7 +82,7 @@ class Patterns:
 
     def prepare(self):
         product = self.product
-        product.create(["Reviews", "Expenses", "Hours", "Days", "Hot", "Even", "Current", "Archive"])
+        product.create(["Reviews", "Expenses", "Hours", "Days", "Hot", "Even", "Current", "Archive", "Managers", "Departments", "Alone"])
         reviews = [entity("sales", f"{number:06}_{2017 + year}", Employee=f"{number:06}", Email=f"{number}.{year}@example", Text="x" * 200)
                    for number in range(EMPLOYEES) for year in range(YEARS)]
         tables = {
@@ -75,14 +91,34 @@ class Patterns:
             "Hours": [entity("chat7", f"2026-01-31T{hour:02}", Messages="17") for hour in range(HOURS)],
             "Days": [entity("chat7", "2026-01-31", **{f"H{hour:02}": "17" for hour in range(HOURS)})],
             "Hot": [entity("hour", f"{line:010}", Text="x" * 100) for line in range(LINES)],
+            "Managers": [entity("company", f"{number:06}", Name="Jones", Text="x" * 100) for number in range(100)],
+            "Departments": [department(number) for number in range(DEPARTMENTS)],
             "Even": [entity(f"{line % SHARES:02}_hour", f"{line:010}", Text="x" * 100) for line in range(LINES)],
         }
         for name, entities in tables.items():
             product.once("ImportEntities", imports(name, entities), 1, "stream")
         product.create([], [("ByEmail", "Reviews", ["Email"])])
+        self.make_rule()
         product.sql("vacuum analyze")
         self.make_reads()
         self.make_writes(tables)
+
+    def rule(self, command, *options):
+        """The command of the Python client of this tree, which carries the rule out as a caller."""
+        clients = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../clients/python")
+        subprocess.run(["/usr/bin/python3", "-B", "-m", "tavola.denormalization", "--target", self.product.stack.targets[self.product.server],
+                        command, "managerOfDepartment", *options], env=os.environ | {"PYTHONPATH": clients}, check=True, timeout=120)
+
+    def make_rule(self):
+        product = self.product
+        # What a rule needs of a table, without a rule: what is written there to be measured is not followed in another measurement.
+        product.once("/tavola.v1.TableService/CreateTable", wire.create_table("Fed", change_feed=True))
+        product.create([], [("FedByManager", "Fed", ["PartitionKey", "Manager"])])
+        product.start_worker()  # it builds the index of the rule
+        self.rule("create", "--source", "Managers", "--dependents", "Departments", "--named-by", "PartitionKey", "Manager",
+                  "--copy", "ManagerName=Name")
+        self.rule("catch-up")
+        product.stack.stop("worker")
 
     def make_reads(self):
         def of_employee(number):
@@ -99,6 +135,8 @@ class Patterns:
             "hour of one": [[query("Hot", "PartitionKey eq 'hour'")]],
             "hour of 16": [[query("Even", f"PartitionKey eq '{share:02}_hour'") for share in range(SHARES)]],
             "found by reading": [[query("Reviews", f"PartitionKey eq 'sales' and Email eq '{number}.3@example'")] for number in numbers],
+            "manager copied": [[point("Departments", f"{number:06}")] for number in numbers],
+            "manager read too": [[point("Departments", f"{number:06}"), point("Managers", f"{number % 100:06}")] for number in numbers],
             "found by index": [[wire.message((1, "ByEmail"), (2, [(1, f"{number}.3@example")]))] for number in numbers],
         }
 
@@ -108,6 +146,8 @@ class Patterns:
             "write of an hour": ("InsertOrReplaceEntity", upserts("Hours", tables["Hours"])),
             "merge of an hour": ("InsertOrMergeEntity", upserts("Days", merges)),
             "writes to one": ("InsertOrReplaceEntity", upserts("Hot", tables["Hot"])),
+            "write without a rule": ("InsertOrReplaceEntity", upserts("Alone", tables["Departments"])),
+            "write under a rule": ("InsertOrReplaceEntity", upserts("Fed", tables["Departments"])),
             "writes to 16": ("InsertOrReplaceEntity", upserts("Even", tables["Even"])),
         }
 
@@ -209,6 +249,29 @@ class Patterns:
         stack.stop("worker")
         return {_CPU: sum(one["server_us"] + one["postgres_us"] for one in (sent, done))}
 
+    def copies_by_hand(self):
+        """The departments are known and merged one by one, 64 at a time."""
+        self.made += 1
+        merges = [entity("company", f"{number:06}", ManagerName=f"Jones {self.made}") for number in range(DEPARTMENTS)]
+        path = self.product.file("copies", upserts("Alone", merges))
+        return self.with_cpu(self.product.call("InsertOrMergeEntity", path, 64, "once", seconds=60))
+
+    def copies_by_rule(self):
+        """A write of the manager, and all that follows from it; the program that carries the rule out is a caller."""
+        product, stack, no_intents = self.product, self.product.stack, "select exists (select from intents)::int"
+        self.made += 1
+        product.start_worker()
+        try:
+            product.wait_for(no_intents)
+            product.wait_for("select (not exists (select from leases where expires_at > now()))::int")
+            before = [stack.cpu(name) for name in ("tavolad", "worker", "postgres")]
+            product.once("InsertOrMergeEntity", upserts("Managers", [entity("company", "000007", Name=f"Jones {self.made}")]))
+            self.rule("catch-up")
+            product.wait_for(no_intents)
+            return {_CPU: sum(stack.cpu(name) - was for name, was in zip(("tavolad", "worker", "postgres"), before)) * 1e6 / DEPARTMENTS}
+        finally:
+            stack.stop("worker")
+
     def measurements(self):
         product = self.product
         out = {name: lambda name=name: self.read(name) for name in self.reads}
@@ -217,6 +280,8 @@ class Patterns:
             "period by batches": self.period_by_batches,
             "period by table": self.period_by_table,
             "period by range": self.period_by_range,
+            "copies by hand": self.copies_by_hand,
+            "copies by rule": self.copies_by_rule,
             "move by hand": self.move_by_hand,
             "move by transaction": self.move_by_transaction,
         }

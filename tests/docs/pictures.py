@@ -46,6 +46,21 @@ PICTURES = {
             ("chat7 / 2026-01-31", ["+ H07 7   H08 8"]),
         ]),
     ],
+    "denormalization": [
+        ("messages that carry the name", [
+            ("managers / 000007", ["  Name Jones-Lee"]),
+            "messages: Jones-Brown, then Jones-Lee",
+            "they are carried out in the other order",
+            ("departments", ["- 0001  ManagerName Jones-Brown   for ever", "- 0002  ManagerName Jones-Brown"]),
+        ]),
+        ("a rule: changes say where to look", [
+            ("managers / 000007", ["  Name Jones-Lee"]),
+            "read a department, then its manager",
+            "write with the department's ETag, if they differ",
+            ("departments", ["+ 0001  ManagerName Jones-Lee", "  0002  ManagerName Jones-Brown"]),
+            ("copyRules", ["  managers / 000007: go on behind 0001"]),
+        ]),
+    ],
     "eventually-consistent-transaction": [
         ("a queue and two steps by hand", [
             ("current", ["  sales/000007  since 2019"]),

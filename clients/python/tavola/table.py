@@ -97,6 +97,15 @@ class Watch:
         self.cancel()
         self._messages.close()
 
+    def _decode(self, change: Any) -> Change:
+        kind = "deleted" if change.deleted else "inserted" if change.inserted else "changed"
+        return Change(kind, decode(change.entity, None if change.deleted else self._decrypt))
+
+    def take_first(self) -> tuple[list[Change], str]:
+        """The changes of the first message, and the token behind them."""
+        message = self._first
+        return [self._decode(change) for change in message.changes], message.resume_token
+
     def __iter__(self) -> Iterator[Change]:
         while True:
             message = self._first or next(self._messages, None)
@@ -104,8 +113,7 @@ class Watch:
             if message is None:
                 return
             for change in message.changes:
-                kind = "deleted" if change.deleted else "inserted" if change.inserted else "changed"
-                yield Change(kind, decode(change.entity, None if change.deleted else self._decrypt))
+                yield self._decode(change)
             self.token = message.resume_token
 
 
@@ -335,6 +343,15 @@ class Table:
         request = type_of("WatchEntitiesRequest")(table=self.name, filter=filter, resume_token=resume,
                                                   options={"select": list(select)})
         return Watch(ResumedStream(self.client.connection, "EntityService/WatchEntities", request), resume, self.decrypt, patience)
+
+    def changes(self, resume: str = "") -> tuple[list[Change], str]:
+        """The changes behind a token that can be read at once, a message of them, and the token behind it; without a token
+        none, and the token of this moment. ResyncRequired, as in watch().
+
+        Changes that are committed may be missing as long as older writes are under way: they come later, behind the token.
+        """
+        with self.watch(resume=resume, patience=self.client.connection.timeout) as watch:
+            return watch.take_first()
 
     # ---- the table itself ----
 
