@@ -548,10 +548,11 @@ enum status pg_done(struct pg *pg, struct error *err)
     return pg_next(pg, &result, err);
 }
 
-enum status pg_end(struct pg *pg, struct error *err)
+enum status pg_end_commit(struct pg *pg, bool *committed, struct error *err)
 {
     enum status first = STATUS_OK;
 
+    *committed = false;
     if (!pg->conn)
         return error_set(err, STATUS_UNAVAILABLE, "database connection lost");
     for (;;) {
@@ -567,9 +568,18 @@ enum status pg_end(struct pg *pg, struct error *err)
         if (type != PGRES_TUPLES_OK && type != PGRES_SINGLE_TUPLE && type != PGRES_COMMAND_OK &&
             type != PGRES_PIPELINE_ABORTED && first == STATUS_OK)
             first = result_error(result, err);
+        if (type == PGRES_COMMAND_OK)
+            *committed = strcmp(PQcmdStatus(result), "COMMIT") == 0;
         if (PQstatus(pg->conn) != CONNECTION_OK)
             return connection_lost(pg, "closed by the server", err);
     }
+}
+
+enum status pg_end(struct pg *pg, struct error *err)
+{
+    bool ignored;
+
+    return pg_end_commit(pg, &ignored, err);
 }
 
 void pg_recover(struct pg *pg)

@@ -190,6 +190,9 @@ MUST_USE enum status pg_done(struct pg *pg, struct error *err);
  */
 MUST_USE enum status pg_end(struct pg *pg, struct error *err);
 
+/* As pg_end, for a flight whose last statement is COMMIT. *committed: the database has carried it out. */
+MUST_USE enum status pg_end_commit(struct pg *pg, bool *committed, struct error *err);
+
 /*
  * After a failure anywhere in a flight: take the results that are left and roll back an open
  * transaction. If that fails, close the connection.

@@ -385,15 +385,29 @@ static void add_feeds(struct pg_params *params, const struct write_set *set, str
     pg_add_array(params, &feeds);
 }
 
-/* Send BEGIN, the fence, and the upserts with their changes. */
-static enum status send_upserts(struct session *session, const struct write_set *set, struct error *err)
+/* One upsert, without arrays: the same parameters as the statement with arrays. */
+static enum status send_upsert(struct session *session, const struct plan_row *row, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, row->table->table_id);
+    pg_add_bytes(&params, row->key.partition);
+    pg_add_bytes(&params, row->key.row);
+    pg_add_int2(&params, row->bucket);
+    pg_add_int8(&params, row->offered.ts);
+    pg_add_bytes(&params, row->offered.properties.bytes);
+    pg_add_int8(&params, session->catalogue->floor);
+    pg_add_int8(&params, session->catalogue->version);
+    return pg_send(&session->pg, &sql_entity_upsert_one, &params, err);
+}
+
+/* The upserts, and the changes of those whose tables have a feed. */
+static enum status send_upsert_arrays(struct session *session, const struct write_set *set, struct error *err)
 {
     struct key_arrays keys;
     struct pg_array ts, properties;
     struct pg_params params;
-
-    TRY(pg_send(&session->pg, &sql_begin, NULL, err));
-    TRY(pg_send(&session->pg, &sql_fence, NULL, err));
 
     key_arrays_init(&keys, &session->arena);
     pg_array_init(&ts, &session->arena, PG_INT8);
@@ -415,6 +429,16 @@ static enum status send_upserts(struct session *session, const struct write_set 
         add_feeds(&params, set, &session->arena);
     return pg_send(
         &session->pg, set->has_feed ? &sql_entity_upsert_change : &sql_entity_upsert_blind, &params, err);
+}
+
+/* Send BEGIN, the fence, and the upserts with their changes. */
+static enum status send_upserts(struct session *session, const struct write_set *set, struct error *err)
+{
+    TRY(pg_send(&session->pg, &sql_begin, NULL, err));
+    TRY(pg_send(&session->pg, &sql_fence, NULL, err));
+    if (set->row_count == 1 && !set->has_feed)
+        return send_upsert(session, &set->rows[0], err);
+    return send_upsert_arrays(session, set, err);
 }
 
 static enum status send_blind(struct session *session, const struct write_set *set, struct error *err)

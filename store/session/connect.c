@@ -15,7 +15,7 @@ enum status session_ensure(struct session *session, struct error *err)
         TRY(session_reload(session, err));
         session->connection_id = (int64_t)(random_bits() & INT64_MAX);
         session->intent_origin = (uint32_t)random_bits();
-        session->marker_number = 0;
+        session->marker_number = session->markers_from = 0;
         TRY(epoch_ensure(session, err));
         session->known = session->pg.connects;
     }

@@ -12,7 +12,12 @@
 #include "store/session/shared_catalogue.h"
 #include "store/sql.h"
 
-enum { RESOLVE_LIMIT_US = 10000000, RESOLVE_PAUSE_US = 50000, FENCE_LIMIT_US = 10000000 };
+enum {
+    RESOLVE_LIMIT_US = 10000000,
+    RESOLVE_PAUSE_US = 50000,
+    FENCE_LIMIT_US = 10000000,
+    MARKERS_KEPT = 64, /* of one connection, at most, while it commits */
+};
 
 void session_init(struct session *session, const char *conninfo, const char *role)
 {
@@ -164,6 +169,16 @@ enum status session_take_begin(struct session *session, int64_t *now_us, struct 
 
 /* ---- commit ---- */
 
+/*
+ * Old markers are deleted by every MARKERS_KEPT-th transaction of the connection, because a search for them costs
+ * the database as much as the deletion of many. The search begins behind those that were deleted before: it would
+ * meet their dead rows until the next vacuum.
+ */
+static bool deletes_markers(const struct session *session)
+{
+    return session->marker_number % MARKERS_KEPT == 0;
+}
+
 /* version: NULL, or the version that the catalogue must have for a marker to be inserted. */
 static enum status send_markers(struct session *session, const int64_t *version, struct error *err)
 {
@@ -173,19 +188,23 @@ static enum status send_markers(struct session *session, const int64_t *version,
     pg_add_int8(&own, session->connection_id);
     pg_add_int8(&own, session->marker_number);
     older = own;
+    pg_add_int8(&older, session->markers_from);
     if (version)
         pg_add_int8(&own, *version);
     else
         pg_add_null(&own);
     TRY(pg_send(&session->pg, &sql_marker_insert, &own, err));
-    return pg_send(&session->pg, &sql_marker_delete, &older, err);
+    return deletes_markers(session) ? pg_send(&session->pg, &sql_marker_delete, &older, err) : STATUS_OK;
 }
 
+/*
+ * COMMIT is in the flight of the statements before it: if one of them fails, the database skips it. A second sync
+ * before it would cost both sides a packet.
+ */
 static enum status send_commit(struct session *session, const int64_t *version, struct error *err)
 {
     session->marker_number++;
     TRY(send_markers(session, version, err));
-    TRY(pg_sync(&session->pg, err));
     /*
      * After a failure from here on the connection is closed, and the server may have received
      * COMMIT.
@@ -299,34 +318,29 @@ static enum status resolve(struct session *session, struct lost_commit *lost, st
     return STATUS_MAYBE_DONE;
 }
 
+/* Take all results, and that of COMMIT. If a statement has failed, the transaction is rolled back. */
 static enum status commit_answer(struct session *session, struct error *err)
 {
-    PG_RESULT result = NULL;
+    bool committed = false;
 
-    TRY(pg_next(&session->pg, &result, err));
-    if (strcmp(PQcmdStatus(result), "COMMIT") != 0)
+    if (pg_end_commit(&session->pg, &committed, err) == STATUS_OK && !committed)
         error_set(err, STATUS_INTERNAL, "the database rolled the transaction back");
-    else
-        err->status = STATUS_OK;
-    TRY(pg_end(&session->pg, err));
-    return err->status;
+    if (!committed) {
+        pg_recover(&session->pg);
+        return err->status;
+    }
+    if (deletes_markers(session))
+        session->markers_from = session->marker_number;
+    return STATUS_OK;
 }
 
 enum status session_take_commit(struct session *session, struct error *err)
 {
     struct lost_commit lost = { .connection_id = session->connection_id, .number = session->marker_number };
     struct error failure = { 0 };
-    enum status sent = pg_end(&session->pg, &failure);
 
-    if (pg_is_open(&session->pg)) {
-        struct error answer = { 0 };
-        enum status commit = commit_answer(session, &answer);
-
-        if (sent == STATUS_OK && commit == STATUS_OK)
-            return STATUS_OK;
-        if (sent == STATUS_OK)
-            failure = answer;
-    }
+    if (commit_answer(session, &failure) == STATUS_OK)
+        return STATUS_OK;
     if (!pg_is_open(&session->pg)) { /* the server may have received COMMIT */
         TRY(resolve(session, &lost, err));
         if (lost.committed)

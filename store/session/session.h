@@ -41,6 +41,7 @@ struct session {
     /* random, new for each connection: the first part of its markers' keys */
     int64_t connection_id;
     int64_t marker_number; /* of the last marker that was sent: the second part of its key */
+    int64_t markers_from;  /* those with lower numbers are deleted */
     uint32_t intent_counter;
     uint32_t intent_origin;
     /* the connection (pg.connects) to which connection_id and catalogue belong */
@@ -147,7 +148,7 @@ MUST_USE enum status session_send_begin(struct session *session, struct error *e
 MUST_USE enum status session_take_begin(struct session *session, int64_t *now_us, struct error *err);
 
 /*
- * Send the end of every transaction that writes: marker, sync, COMMIT, sync. It fails only before
+ * Send the end of every transaction that writes: marker, COMMIT, sync. It fails only before
  * COMMIT was sent; after that session_take_commit finds out whether the transaction has committed.
  */
 MUST_USE enum status session_send_commit(struct session *session, struct error *err);
@@ -170,9 +171,9 @@ MUST_USE enum status session_begin_statement(struct session *session, const stru
 MUST_USE enum status session_send_guarded_commit(struct session *session, struct error *err);
 
 /*
- * Take the results since the last sync, up to the marker's, and the result of COMMIT. The rows of
- * results that the caller has not taken are dropped. If the answer is lost, it is resolved through
- * the marker on a new connection (guard G6).
+ * Take the results since the last sync, up to that of COMMIT. The rows of results that the caller has
+ * not taken are dropped. If the answer is lost, it is resolved through the marker on a new connection
+ * (guard G6).
  *
  *   STATUS_OK           committed
  *   STATUS_UNAVAILABLE, STATUS_TIMEOUT, STATUS_INTERNAL  rolled back: nothing has changed

@@ -25,6 +25,9 @@ MUTANTS = [
     ("G1", [("store/entities/sql/entity_upsert_blind.sql", "where $8::int8 = (select version from catalogue)", "where $8::int8 >= 0")],
      "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
 
+    ("G1", [("store/entities/sql/entity_upsert_one.sql", "where $8::int8 = (select version from catalogue)", "where $8::int8 >= 0")],
+     "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
+
     ("G3", [("store/background/sql/catalogue_raise_floor.sql", "greatest(floor, $1::int8)", "floor + 0 * $1::int8"),
             ("store/background/sql/dead_purge.sql", "x.version <= $2::int8", "x.version <= 9223372036854775807 + 0 * $2::int8")],
      "test_store", "sweep", ["a_purged_key_comes_back_with_a_higher_version"]),

@@ -9,7 +9,10 @@
 #include "tests/support/builders.h"
 #include "tests/support/tcp_proxy.h"
 
-enum { SHORT_LIMIT_US = 300000 };
+enum {
+    SHORT_LIMIT_US = 300000,
+    MARKERS_DELETED_AT = 64, /* the number of the first transaction that deletes markers */
+};
 
 static struct scene scene;
 static struct tcp_proxy *proxy;
@@ -272,7 +275,7 @@ START_TEST(an_etag_that_is_lost_for_good_is_not_made_up)
     pthread_t other;
 
     tcp_proxy_refuse_after_cut(proxy, true);
-    tcp_proxy_mute(proxy, "entity_upsert_blind");
+    tcp_proxy_mute(proxy, "entity_upsert_one");
     tcp_proxy_cut(proxy, "commit", CUT_AFTER, 1);
     ck_assert_int_eq(pthread_create(&other, NULL, overwrite, NULL), 0);
     write_now(upsert);
@@ -295,7 +298,7 @@ START_TEST(a_commit_of_nothing_is_no_success) /* guard G33 */
     ck_assert_reason(first, "OK");
     run(scene.store, change);
     ck_assert_reason(change, "OK");
-    tcp_proxy_mute(proxy, "entity_upsert_blind");
+    tcp_proxy_mute(proxy, "entity_upsert_one");
     tcp_proxy_cut(proxy, "commit", CUT_AFTER, 1);
     write_now(second);
 
@@ -323,6 +326,55 @@ START_TEST(all_callers_of_a_batch_are_told_the_same)
     ck_assert_reason(third, "ENTITY_ALREADY_EXISTS");
     check_stored("one", 1);
     ck_assert_ptr_nonnull(scene_read(&scene, "p", "s"));
+}
+END_TEST
+
+/* ---- old markers ---- */
+
+static int64_t markers_before(int64_t number)
+{
+    return test_number(scene.sql,
+        "select count(*) from commit_markers where connection_id = %lld and number < %lld",
+        (long long)session.connection_id, (long long)number);
+}
+
+static void write_until(int64_t number)
+{
+    while (session.marker_number < number) {
+        struct operation *upsert = an_upsert(WRITE_INSERT_OR_REPLACE, "one");
+
+        write_now(upsert);
+        ck_assert_reason(upsert, "OK");
+    }
+}
+
+START_TEST(a_connection_keeps_few_of_its_markers)
+{
+    write_until(MARKERS_DELETED_AT + 2);
+
+    ck_assert_int_eq(markers_before(MARKERS_DELETED_AT), 0);
+    ck_assert_int_eq(markers_before(MARKERS_DELETED_AT + 3), 3);
+}
+END_TEST
+
+START_TEST(markers_are_deleted_later_if_the_transaction_that_deletes_them_fails)
+{
+    struct operation *refused = an_upsert(WRITE_INSERT_OR_REPLACE, "one");
+
+    write_until(MARKERS_DELETED_AT - 1);
+    test_sql(scene.sql,
+        "create function refuse() returns trigger language plpgsql as "
+        "$$begin raise exception 'refused'; end$$;"
+        "create trigger refuse before update on entities for each row execute function refuse()");
+    write_now(refused);
+    test_sql(scene.sql, "drop trigger refuse on entities");
+    ck_assert_reason(refused, "INTERNAL_ERROR");
+    ck_assert_int_ge(session.marker_number, MARKERS_DELETED_AT);
+    ck_assert_int_eq(markers_before(MARKERS_DELETED_AT), MARKERS_DELETED_AT - 1);
+
+    write_until(2 * MARKERS_DELETED_AT);
+
+    ck_assert_int_eq(markers_before(2 * MARKERS_DELETED_AT), 0);
 }
 END_TEST
 
@@ -369,6 +421,8 @@ Suite *test_commit_suite(void)
     tcase_add_test(tc, an_etag_that_is_lost_for_good_is_not_made_up);
     tcase_add_test(tc, a_commit_of_nothing_is_no_success);
     tcase_add_test(tc, all_callers_of_a_batch_are_told_the_same);
+    tcase_add_test(tc, a_connection_keeps_few_of_its_markers);
+    tcase_add_test(tc, markers_are_deleted_later_if_the_transaction_that_deletes_them_fails);
     tcase_add_loop_test(tc, a_table_is_created_once_whatever_becomes_of_the_answer, 0, 2);
     suite_add_tcase(suite, tc);
     return suite;
