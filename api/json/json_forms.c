@@ -289,30 +289,68 @@ static bool has_less(uint64_t word, uint8_t bound)
     return ((word - EACH_BYTE(bound)) & ~word & EACH_BYTE(0x80)) != 0;
 }
 
-/* The number of plain characters from `at` on. Eight are tested at a time: most of a page is such text. */
+static bool is_plain_word(uint64_t word)
+{
+    return !has_less(word, ' ') && !has_less(word ^ EACH_BYTE('"'), 1) &&
+           !has_less(word ^ EACH_BYTE('\\'), 1);
+}
+
+static uint64_t word_at(const char *data)
+{
+    uint64_t word;
+
+    memcpy(&word, data, sizeof(word));
+    return word;
+}
+
+/* As word_at, from the first and the last half of at least four and at most eight bytes. */
+static uint64_t halves_of(struct str text)
+{
+    uint32_t first, last;
+
+    memcpy(&first, text.data, sizeof(first));
+    memcpy(&last, text.data + text.len - sizeof(last), sizeof(last));
+    return (uint64_t)first << 32 | last;
+}
+
+/*
+ * Whether all of the text is plain. Eight characters are tested at a time, since most of a page is such text; the
+ * last eight may overlap those before.
+ */
+static bool is_all_plain(struct str text)
+{
+    if (text.len > sizeof(uint64_t)) {
+        for (size_t at = 0; at < text.len - sizeof(uint64_t); at += sizeof(uint64_t))
+            if (!is_plain_word(word_at(text.data + at)))
+                return false;
+        return is_plain_word(word_at(text.data + text.len - sizeof(uint64_t)));
+    }
+    if (text.len >= sizeof(uint32_t))
+        return is_plain_word(halves_of(text));
+    for (size_t at = 0; at < text.len; at++)
+        if (!is_plain(text.data[at]))
+            return false;
+    return true;
+}
+
+/* The number of plain characters from `at` on. */
 static size_t count_plain(struct str text, size_t at)
 {
     size_t end = at;
 
-    for (; text.len - end >= sizeof(uint64_t); end += sizeof(uint64_t)) {
-        uint64_t word;
-
-        memcpy(&word, text.data + end, sizeof(word));
-        if (has_less(word, ' ') || has_less(word ^ EACH_BYTE('"'), 1) || has_less(word ^ EACH_BYTE('\\'), 1))
-            break;
-    }
+    while (text.len - end >= sizeof(uint64_t) && is_plain_word(word_at(text.data + end)))
+        end += sizeof(uint64_t);
     while (end < text.len && is_plain(text.data[end]))
         end++;
     return end - at;
 }
 
 /* Write text that is not plain: runs of plain characters are copied as a whole. */
-static void write_mixed(struct buf *out, struct str text, size_t plain_bytes)
+static void write_mixed(struct buf *out, struct str text)
 {
-    size_t at = plain_bytes;
+    size_t at = 0;
 
     buf_append_byte(out, '"');
-    buf_append(out, str_of_bytes(text.data, plain_bytes));
     while (at < text.len) {
         size_t plain = count_plain(text, at);
 
@@ -326,11 +364,10 @@ static void write_mixed(struct buf *out, struct str text, size_t plain_bytes)
 
 void json_forms_write_text(struct buf *out, struct str text)
 {
-    size_t plain = count_plain(text, 0);
     char *to;
 
-    if (plain < text.len) {
-        write_mixed(out, text, plain);
+    if (!is_all_plain(text)) {
+        write_mixed(out, text);
         return;
     }
     to = buf_extend(out, text.len + 2);

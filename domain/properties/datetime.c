@@ -134,11 +134,13 @@ bool datetime_parse(struct str text, int64_t *seconds, int32_t *nanos)
 
 /* ---- writing ---- */
 
-/* Write the number with exactly that many digits; returns their end. */
+/* Write the number with exactly that many digits, at most nine; returns their end. */
 static char *put_number(char *out, int64_t number, int digits)
 {
-    for (int i = digits - 1; i >= 0; i--, number /= 10)
-        out[i] = (char)('0' + number % 10);
+    uint32_t left = (uint32_t)number; /* divides faster */
+
+    for (int i = digits - 1; i >= 0; i--, left /= 10)
+        out[i] = (char)('0' + left % 10);
     return out + digits;
 }
 

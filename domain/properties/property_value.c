@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/wire.h"
 #include "domain/properties/property_name.h"
 #include "domain/reason.h"
 #include "domain/text.h"
@@ -245,27 +244,6 @@ enum status value_parse(struct str message, struct value *out, struct arena *are
 }
 
 /* ---- what is stored ---- */
-
-bool property_value_take_field(struct str *input, char tag, struct str *out)
-{
-    struct str rest;
-    uint64_t len;
-
-    if (input->len < 2 || input->data[0] != tag)
-        return false;
-    rest = str_of_bytes(input->data + 1, input->len - 1);
-    if ((unsigned char)rest.data[0] < 0x80) { /* nearly always */
-        len = (unsigned char)rest.data[0];
-        rest = str_of_bytes(rest.data + 1, rest.len - 1);
-    } else if (!wire_read_varint(&rest, &len)) {
-        return false;
-    }
-    if (len > rest.len)
-        return false;
-    *out = str_of_bytes(rest.data, (size_t)len);
-    *input = str_of_bytes(rest.data + len, rest.len - (size_t)len);
-    return true;
-}
 
 /* Read a varint with this tag from the front; 0 if it is absent. */
 static bool take_optional_varint(struct str *input, char tag, uint64_t *out)

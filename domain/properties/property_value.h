@@ -6,6 +6,7 @@
 #ifndef DOMAIN_PROPERTIES_PROPERTY_VALUE_H
 #define DOMAIN_PROPERTIES_PROPERTY_VALUE_H
 
+#include "base/wire.h"
 #include "domain/properties/property.h"
 
 /*
@@ -36,9 +37,33 @@ bool property_value_read_canonical(struct str message, struct value *out);
 
 /*
  * Read a field of bytes with this one-byte tag from the front; false: the next field is another
- * one.
+ * one. Inline, because every read calls it four times for each property.
  */
-bool property_value_take_field(struct str *input, char tag, struct str *out);
+static inline bool property_value_take_field(struct str *input, char tag, struct str *out)
+{
+    const char *data = input->data;
+    size_t left = input->len;
+    uint64_t len;
+
+    if (left < 2 || data[0] != tag)
+        return false;
+    len = (unsigned char)data[1];
+    data += 2;
+    left -= 2;
+    if (len >= 0x80) { /* rarely: the length has more than one byte */
+        struct str rest = str_of_bytes(data - 1, left + 1);
+
+        if (!wire_read_varint(&rest, &len))
+            return false;
+        data = rest.data;
+        left = rest.len;
+    }
+    if (len > left)
+        return false;
+    *out = str_of_bytes(data, (size_t)len);
+    *input = str_of_bytes(data + len, left - (size_t)len);
+    return true;
+}
 
 /* The bytes of a whole record, and where it ends after it was written. */
 size_t property_value_record_bytes(struct str name, const struct value *value);
