@@ -37,6 +37,9 @@ enum {
      * the reply could be lost.
      */
     AWAITED_BYTES = 64 * 1024,
+    /* of the library's memory: its record of a header, and what the headers of a reply may need */
+    HEADER_RECORD_BYTES = 64,
+    REPLY_BYTES = 1536,
 };
 
 /* ---- the request ---- */
@@ -418,16 +421,49 @@ static enum MHD_Result go_on(struct exchange *exchange)
     return exchange_answer(exchange);
 }
 
+static size_t header_bytes(const struct connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection->library, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+    return info ? info->header_size : 0;
+}
+
 /*
  * Whether request line and headers exceed their limit. The library reads more than that, until its memory is full. A
  * reply of the owner would then not fit into the memory that is left, and the client would get none.
  */
 static bool has_long_headers(const struct connection *connection)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection->library, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return header_bytes(connection) > connection->server->options.limits.header_bytes;
+}
 
-    return info && info->header_size > connection->server->options.limits.header_bytes;
+/* Whether the headers may have left too little of the library's memory for a reply: long ones, or very many. */
+static bool has_no_room(const struct connection *connection)
+{
+    int count = MHD_get_connection_values(connection->library, MHD_HEADER_KIND, NULL, NULL);
+
+    return header_bytes(connection) + (size_t)(count > 0 ? count : 0) * HEADER_RECORD_BYTES + REPLY_BYTES >
+           connection->server->memory_bytes;
+}
+
+#define TOO_LONG_TEXT "the request line and the headers are too long\n"
+
+/* Send the reply past the library, which has no memory left for it, and end the connection. */
+static enum MHD_Result refuse_without_room(struct connection *connection)
+{
+    static const char reply[] = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
+                                "Content-Length: 46\r\n\r\n" TOO_LONG_TEXT;
+    const union MHD_ConnectionInfo *tls =
+        MHD_get_connection_info(connection->library, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+    _Static_assert(sizeof(TOO_LONG_TEXT) - 1 == 46, "the length that the reply says");
+    if (tls)
+        (void)gnutls_record_send(tls->tls_session, reply, sizeof(reply) - 1);
+    else
+        (void)send(connection->fd, reply, sizeof(reply) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    connection_hang_up(connection, HTTP_REASON_MALFORMED);
+    return MHD_NO;
 }
 
 /* Send a reply of the server's own. The request is never shown to an owner. */
@@ -448,9 +484,10 @@ static enum MHD_Result begin_exchange(struct connection *connection, const char 
 {
     struct exchange *exchange;
 
+    if (has_no_room(connection))
+        return refuse_without_room(connection);
     if (has_long_headers(connection))
-        return refuse_request(connection, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
-            "the request line and the headers are too long\n");
+        return refuse_request(connection, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, TOO_LONG_TEXT);
     exchange = exchange_new(connection, method);
     if (is_ambiguous(&exchange->base.request)) {
         arena_cleanup(&exchange->base.arena);

@@ -208,6 +208,7 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
     };
     struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
 
+    server->memory_bytes = memory_bytes;
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (server->tls ? MHD_USE_TLS : 0U), 0,
         NULL, NULL, exchange_handle, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)(limits->connections + SPARE_CONNECTIONS), MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_bytes,

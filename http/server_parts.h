@@ -95,6 +95,7 @@ struct http_server {
     struct http_options options; /* a copy whose limits have no zeros */
     struct tls_identity *tls;    /* NULL: plain text */
     pthread_t thread;
+    size_t memory_bytes; /* that the library has for the headers of a request and its reply */
     int port;
     int epoll; /* of the thread: has the library's epoll, the wake-up, and watched connections */
     int wake;  /* an eventfd */

@@ -330,24 +330,66 @@ START_TEST(a_request_with_two_lengths_is_refused)
 }
 END_TEST
 
+static char *ask_with_long_headers(size_t bytes)
+{
+    char *text = xcalloc(1, bytes + 200), *reply;
+    int before = sprintf(text, "GET /refused HTTP/1.1\r\nHost: t\r\nConnection: close\r\nX-Long: ");
+
+    memset(text + before, 'x', bytes - (size_t)before);
+    strcpy(text + bytes, "\r\n\r\n");
+    reply = http_client_ask(port(), text);
+    free(text);
+    return reply;
+}
+
 /* The library reads on until its memory is full; without a limit of its own the server could then send no reply. */
 START_TEST(headers_beyond_the_limit_are_refused_with_a_reply)
 {
-    static const int sizes[] = { 15 * 1024, 17 * 1024, 20 * 1024, 22 * 1024, 24 * 1024, 40 * 1024 };
+    static const size_t sizes[] = { 15 * 1024, 17 * 1024, 20 * 1024, 22 * 1024, 24 * 1024, 40 * 1024 };
 
     start((struct http_limits){ 0 });
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        char *text = xcalloc(1, (size_t)sizes[i] + 200);
-        int before = sprintf(text, "GET /refused HTTP/1.1\r\nHost: t\r\nConnection: close\r\nX-Long: ");
-        char *reply;
+        char *reply = ask_with_long_headers(sizes[i]);
 
-        memset(text + before, 'x', (size_t)(sizes[i] - before));
-        strcpy(text + sizes[i], "\r\n\r\n");
-        reply = http_client_ask(port(), text);
-        ck_assert_msg(strncmp(reply, i == 0 ? "HTTP/1.1 403" : "HTTP/1.1 431", 12) == 0, "%d bytes: %.40s",
+        ck_assert_msg(strncmp(reply, i == 0 ? "HTTP/1.1 403" : "HTTP/1.1 431", 12) == 0, "%zu bytes: %.40s",
             sizes[i], reply);
         free(reply);
-        free(text);
+    }
+}
+END_TEST
+
+/* Whatever the library has left of its memory, from enough for a reply to nothing. */
+START_TEST(headers_that_just_fit_into_memory_are_refused_with_a_reply)
+{
+    start((struct http_limits){ .header_bytes = 1024 });
+    for (size_t bytes = 1100; bytes < 6000; bytes += 50) {
+        char *reply = ask_with_long_headers(bytes);
+
+        ck_assert_msg(strncmp(reply, "HTTP/1.1 431", 12) == 0, "%zu bytes: %.40s", bytes, reply);
+        ck_assert_ptr_nonnull(strstr(reply, "Connection: close\r\n"));
+        free(reply);
+    }
+}
+END_TEST
+
+/* The library keeps a record of each header in the same memory. */
+START_TEST(requests_with_very_many_headers_get_a_reply)
+{
+    start((struct http_limits){ .header_bytes = 1024 });
+    for (int count = 1; count < 150; count++) {
+        struct buf text;
+        char *reply;
+
+        buf_init(&text, NULL);
+        buf_format(&text, "GET /refused HTTP/1.1\r\nHost: t\r\nConnection: close\r\n");
+        for (int i = 0; i < count; i++)
+            buf_format(&text, "X%d:\r\n", i);
+        buf_format(&text, "\r\n%c", '\0');
+        reply = http_client_ask(port(), text.data);
+        ck_assert_msg(strncmp(reply, count < 10 ? "HTTP/1.1 403" : "HTTP/1.1 4", count < 10 ? 12 : 10) == 0,
+            "%d headers: %.40s", count, reply);
+        free(reply);
+        buf_cleanup(&text);
     }
 }
 END_TEST
@@ -531,6 +573,8 @@ Suite *test_server_suite(void)
     tcase_add_test(tc, a_request_with_two_lengths_is_refused);
     tcase_add_test(tc, a_connection_without_a_request_is_closed);
     tcase_add_test(tc, headers_beyond_the_limit_are_refused_with_a_reply);
+    tcase_add_test(tc, headers_that_just_fit_into_memory_are_refused_with_a_reply);
+    tcase_add_test(tc, requests_with_very_many_headers_get_a_reply);
     tcase_add_test(tc, headers_that_come_slowly_do_not_hold_a_connection);
     tcase_add_test(tc, a_body_that_comes_slowly_ends_its_exchange);
     tcase_add_test(tc, a_kept_connection_is_closed_when_no_request_follows);
