@@ -227,10 +227,11 @@ def create_index(name, table, properties=("Color",), unique=False, strong=False)
     return [message((1, [(1, name), (2, table), (3, 1), *parts, (8, 1), *options]))]
 
 
-def create_strong_index(name, table, properties=("Color",)):
+def create_strong_index(name, table, properties=("Color",), unique=False):
     """COPY, in the partition of its entities."""
     parts = [(6, [(2, one)]) for one in properties]
-    return [message((1, [(1, name), (2, table), (3, 1), (4, 1), (5, [(2, "PartitionKey")]), *parts, (8, 1)]))]
+    options = [(9, 1)] if unique else []
+    return [message((1, [(1, name), (2, table), (3, 1), (4, 1), (5, [(2, "PartitionKey")]), *parts, (8, 1), *options]))]
 
 
 def save(path, requests):

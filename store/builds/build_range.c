@@ -17,11 +17,6 @@ enum {
     SMALL_BYTES = 16 * 1024,
 };
 
-bool build_range_is_fit(const struct index *index)
-{
-    return index_has_manifest(index) || !index->is_unique;
-}
-
 size_t build_range_list_candidates(const struct table *table, struct pg_array *out)
 {
     size_t count = 0;

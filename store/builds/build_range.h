@@ -20,7 +20,6 @@
 struct build_walk_start {
     struct job *job;
     bool is_gone;   /* the index does not exist any more */
-    bool is_unfit;  /* the table has an index that cannot be built in ranges; nothing was done */
     bool has_bound; /* another build has its cursor at `bound`, where the turn ends at the latest */
     struct entity_key bound;
     struct turn_position position;
@@ -44,9 +43,10 @@ struct build_walk {
     struct entity_key reported_end;
     /* before the chunk: it may have large entities; after it: it has some */
     bool has_large;
-    bool is_gone, is_unfit; /* copied from the start */
-    bool is_last;           /* the chunk has reached the end of the table */
-    int64_t rows;           /* entities in the chunk */
+    bool is_gone;  /* copied from the start */
+    bool is_unfit; /* the chunk begins with an entity that is too large to be locked with others */
+    bool is_last;  /* the chunk has reached the end of the table */
+    int64_t rows;  /* entities in the chunk */
     /* `end` is set: the chunk found entities, or had a bound */
     bool has_end;
     struct entity_key end; /* every key up to here is done, except `others` */
@@ -101,12 +101,6 @@ struct build_range {
     size_t unique_count;
     struct unique_owners owners; /* of their values */
 };
-
-/*
- * Whether the index may be built in ranges. A unique one without manifests may not: only a
- * reconcile can tell whether a violation was noted before the owner was known.
- */
-bool build_range_is_fit(const struct index *index);
 
 /* Add the ids of all indexes of this table that are being built together. Returns their number. */
 size_t build_range_list_candidates(const struct table *table, struct pg_array *out);

@@ -2,9 +2,10 @@
 /*
  * build_range_owners.c - see the header.
  *
- * No entity is locked here. A write that takes a value away from an entity, or changes anything else of it, locks the
- * owner of that value before it commits. So once the owners are locked, either the write has committed, and the
- * versions that are read then show it (guard G49), or it waits for the owners that this chunk commits.
+ * Entities are locked only if the index has no manifests; then they are as they were read. Otherwise a write that takes
+ * a value away from an entity, or changes anything else of it, locks the owner of that value before it commits. So once
+ * the owners are locked, either the write has committed, and the versions that are read then show it (guard G49), or it
+ * waits for the owners that this chunk commits.
  */
 #include "store/builds/build_range_owners.h"
 
@@ -29,8 +30,8 @@ static void find_indexes(struct build_range *range, struct arena *arena)
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index *index = table->indexes[i];
 
-        if (index->is_unique && index_has_manifest(index) && index->state == INDEX_BUILDING &&
-            is_built_here(range->walk->start, index))
+        if (index->is_unique && index_has_manifest(index) != range->locks_entities &&
+            index->state == INDEX_BUILDING && is_built_here(range->walk->start, index))
             range->unique[range->unique_count++] = index;
     }
 }
@@ -66,6 +67,15 @@ bool build_range_owners_may_plan(const struct build_range *range, int64_t index_
         if (table->indexes[i]->index_id == index_id)
             return !table->indexes[i]->is_unique;
     return true;
+}
+
+enum status build_range_owners_await(const struct build_range *range, struct error *err)
+{
+    const struct build_walk *walk = range->walk;
+
+    if (!walk->order || turn_await(walk->order, walk->number))
+        return STATUS_OK;
+    return error_set(err, STATUS_CANCELLED, "a chunk before this one has failed");
 }
 
 enum status build_range_owners_lock(struct session *session, struct build_range *range, struct error *err)

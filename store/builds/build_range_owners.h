@@ -4,6 +4,7 @@
  * (build_walk.c): all values of the chunk are locked at once.
  *
  *     build_range_owners_note
+ *     build_range_owners_await
  *     build_range_owners_lock, behind the locks of the state rows
  *     build_range_owners_decide, when the versions of the entities have been read again
  *     build_range_owners_send, before the entries
@@ -21,6 +22,9 @@ void build_range_owners_note(struct build_range *range, struct arena *arena);
 
 /* Whether an entry of this index may be planned here: it is not unique, or its owners are decided by this turn. */
 bool build_range_owners_may_plan(const struct build_range *range, int64_t index_id);
+
+/* Wait until the chunks before this one have ended: owners are decided in the order of keys. */
+MUST_USE enum status build_range_owners_await(const struct build_range *range, struct error *err);
 
 /* One flight: lock or create the owners of all values, sorted (guard G36). None if no index is unique. */
 MUST_USE enum status build_range_owners_lock(

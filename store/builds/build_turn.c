@@ -145,8 +145,7 @@ enum status build_turn_run(struct build_turn *turn, struct error *err)
     turn->whole = (struct build_walk){ .start = &turn->start };
     TRY(build_walk_begin(&turn->start, err));
     turn->whole.is_gone = turn->start.is_gone;
-    turn->whole.is_unfit = turn->start.is_unfit;
-    if (turn->start.is_gone || turn->start.is_unfit)
+    if (turn->start.is_gone)
         return STATUS_OK;
     return run_chunks(turn, err);
 }

@@ -29,6 +29,7 @@
 
 #include "base/failpoint.h"
 #include "store/builds/build_range_locked.h"
+#include "store/builds/build_range_owners.h"
 #include "store/builds/build_range_write.h"
 #include "store/sql.h"
 
@@ -152,14 +153,6 @@ static enum status commit(struct session *session, struct error *err)
     return session_take_commit(session, err);
 }
 
-/* Plans are made side by side. Owners are decided in the order of keys. */
-static enum status await_order(const struct build_walk *walk, struct error *err)
-{
-    if (!walk->order || turn_await(walk->order, walk->number))
-        return STATUS_OK;
-    return error_set(err, STATUS_CANCELLED, "a chunk before this one has failed");
-}
-
 /* A chunk of an index without manifests. */
 static enum status walk_locked(
     struct session *session, struct build_range *range, const struct index *index, struct error *err)
@@ -180,7 +173,7 @@ static enum status walk_range(struct session *session, struct build_range *range
         TRY(build_range_read_states(session, range, &states, err));
         build_range_write_plan(range, &session->arena);
         FAILPOINT_TRY("build_walk.after_source_read", err);
-        TRY(await_order(range->walk, err));
+        TRY(build_range_owners_await(range, err));
         TRY(build_range_write_send(session, range, err));
     }
     build_range_write_list_others(range);
@@ -226,9 +219,7 @@ static enum status attempt_chunk(struct session *session, void *context, struct 
     walk->is_gone = !index;
     if (walk->is_gone)
         return STATUS_OK;
-    walk->is_unfit = !build_range_is_fit(index);
-    if (walk->is_unfit)
-        return STATUS_OK;
+    walk->is_unfit = false;
     return index_has_manifest(index) ? walk_range(session, &range, err)
                                      : walk_locked(session, &range, index, err);
 }
@@ -264,8 +255,7 @@ static enum status attempt_begin(struct session *session, void *context, struct 
     TRY(look_up_index(session, start->job, &index, err));
     table = catalogue_find_id(session->catalogue, start->job->table_id);
     start->is_gone = !index;
-    start->is_unfit = index && !build_range_is_fit(index);
-    if (start->is_gone || start->is_unfit)
+    if (start->is_gone)
         return STATUS_OK;
     if (index_has_manifest(index))
         TRY(claim_siblings(session, table, start, err));

@@ -4,6 +4,7 @@
  *
  *   BUILDING    phase 0      walk the source in key order; writers make intents as soon as BUILDING is in force,
  *                            so changes behind the walk are reconciled later
+ *               phase -1     of a unique index without manifests, look through its violations (guard G66)
  *   VALIDATING  phases 1 ..  verify the whole index, and repair it where it differs (verify_job.h), with a report
  *   READY
  *
@@ -23,6 +24,7 @@
 enum {
     CHUNK_KEYS = 500,
     CHUNK_BYTES = 8 * 1024 * 1024,
+    SETTLING = -1,
     VALIDATION = 1, /* the first phase of the validation */
     /* how often a build reads an entity: in the walk, in the validation, and as an entry */
     READINGS = 3,
@@ -207,9 +209,9 @@ static void move_cursor(struct job *job, const struct chunk *chunk)
     job->cursor = chunk->keys[chunk->count - 1].key;
 }
 
-static void begin_validation(struct job *job)
+static void begin_phase(struct job *job, int16_t phase)
 {
-    job->phase = VALIDATION;
+    job->phase = phase;
     job->has_cursor = false;
     job->cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
 }
@@ -270,13 +272,73 @@ static enum status find_violations(struct session *session, void *context, struc
 }
 
 /* At this point every entity has been read, so every violation has its dead letter. */
-static enum status end_walk(struct job *job, struct error *err)
+static enum status begin_validation(struct job *job, struct error *err)
 {
     TRY(worker_attempt(job->store, find_violations, job, err));
     if (job->error.len > 0)
         return fail(job, err);
-    begin_validation(job);
+    begin_phase(job, VALIDATION);
     return enter(job, INDEX_VALIDATING, err);
+}
+
+/* ---- looking through violations ---- */
+
+/*
+ * A reconcile notes a violation for an entity that owns its value only later, when a chunk has come
+ * to it. Without manifests nothing that a chunk locks holds up such a reconcile, which may even
+ * commit after the chunk. So the keys with a violation are reconciled once more when all chunks
+ * have committed and all reconciles that began before have ended (guard G66).
+ */
+static bool must_settle(const struct session *session, const struct job *job)
+{
+    const struct index *index = find_index(session, job);
+
+    return index && index->is_unique && !index_has_manifest(index);
+}
+
+/* Every transaction that writes has entered the fence, so closing it waits for all of them. */
+static enum status await_reconciles(struct session *session, struct error *err)
+{
+    TRY(catalogue_change_begin(session, err));
+    pg_recover(&session->pg);
+    return STATUS_OK;
+}
+
+static enum status read_violations(struct session *session, void *context, struct error *err)
+{
+    struct chunk *chunk = context;
+    struct job *job = chunk->job;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    TRY(session_refresh(session, NULL, err));
+    chunk->is_last = !must_settle(session, job);
+    if (chunk->is_last)
+        return STATUS_OK;
+    if (!job->has_cursor)
+        TRY(await_reconciles(session, err));
+    job_range_params(job, CHUNK_KEYS, &session->arena, &params);
+    pg_add_int8(&params, job->index_id);
+    TRY(pg_query(&session->pg, &sql_violation_keys, &params, &rows, err));
+    take_keys(chunk, rows, job->table_id, job->table_id);
+    return STATUS_OK;
+}
+
+static enum status settle(struct job *job, struct error *err)
+{
+    struct chunk chunk = { .job = job };
+
+    TRY(worker_attempt(job->store, read_violations, &chunk, err));
+    TRY(reconcile(job, chunk.keys, chunk.count, err));
+    FAILPOINT_TRY("build.settled", err);
+    move_cursor(job, &chunk);
+    return chunk.is_last ? begin_validation(job, err) : job_checkpoint(job, err);
+}
+
+static enum status end_walk(struct job *job, struct error *err)
+{
+    begin_phase(job, SETTLING);
+    return settle(job, err);
 }
 
 /* Reconcile key by key: for an index that cannot be built in ranges, or a range that has failed. */
@@ -375,5 +437,7 @@ static enum status validate(struct job *job, struct error *err)
 
 enum status index_build_chunk(struct job *job, struct error *err)
 {
+    if (job->phase == SETTLING)
+        return settle(job, err);
     return job->phase < VALIDATION ? walk(job, err) : validate(job, err);
 }

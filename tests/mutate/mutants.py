@@ -326,6 +326,13 @@ MUTANTS = [
     ("G59", [("domain/indexes/index_plan.c", "(index->keeps_versions && before->version != after->version) ||", "")],
      "test_store", "lookup_versions", ["an_entry_follows_every_write_of_its_source"]),
 
+    ("G66", [("store/builds/index_build.c", "    TRY(catalogue_change_begin(session, err));\n    pg_recover", "    (void)err;\n    pg_recover")],
+     "test_store", "build_range_owners", ["a_violation_that_is_noted_late_goes_again"]),
+
+    ("G66", [("store/builds/index_build.c", "index && index->is_unique && !index_has_manifest(index);",
+              "index && index->is_unique && index_has_manifest(index);")],
+     "test_store", "build_range_owners", ["a_violation_that_is_noted_before_the_owner_is_known_goes_again"]),
+
     ("G48", [("http/exchange.c", "return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) ||", "return lengths > 9 || codings > 1 ||")],
      "test_http", "http_server", ["a_request_with_two_lengths_is_refused"]),
 

@@ -118,13 +118,28 @@ class Build(Provocation):
 
 
 class StrongBuild(Build):
-    """Indexes in the partition of their entities; every other one is unique, and built key by key."""
+    """Indexes in the partition of their entities; every other one is unique, and its violations are looked through."""
 
     def provoke(self, caller):
         name = self.new_name("strong")
         caller.create_index(index={
             "name": name, "table": "source", "shape": 1, "place": 1, "unique": len(self.made) % 2 == 0,
             "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "N"}, {"property": "RowKey"}]
+        })
+
+
+class LargeBuild(Build):
+    """An index in the partition of its entities, the first of which is too large for a chunk: it is built by its key."""
+
+    def prepare(self, caller):
+        self.table = f"large{self.number}"
+        caller.create_table(name=self.table)
+        caller.load(self.table, [entity("p", f"{row}", N=row, Note="x" * (20_000 if row == 0 else 1)) for row in range(5)])
+
+    def provoke(self, caller):
+        caller.create_index(index={
+            "name": self.new_name("by-key"), "table": self.table, "shape": 1, "place": 1, "unique": len(self.made) % 2 == 0,
+            "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "N"}]
         })
 
 
@@ -641,6 +656,7 @@ class Scrubs(Provocation):
 BY_PREFIX = {
     "blob_collect.": Collections,
     "blob_": Puts,
+    "build.settled": StrongBuild,
     "held_blobs.": LargeEntities,
     "purge.after_references": LargePurges,
     "build.": Build,
@@ -672,7 +688,7 @@ BY_PREFIX = {
     "replace.": Replacements,
     "server.": ServersWork,
     "step.": WorkersWork,
-    "strong_build.": StrongBuild,
+    "strong_build.": LargeBuild,
     "submit.": ServersWork,
     "sweep.": Sweeps,
     "table.": Tables,
