@@ -6,6 +6,7 @@ answer, or for one entity.
 import os
 import subprocess
 
+import lists
 import table as table_rows
 import wire
 from product import INDEXED_KEYS
@@ -37,7 +38,7 @@ _PAIRS = [
 ]
 
 INDEX_ROWS = [row for row in table_rows.ROWS if row.name.startswith("cost of one ")]
-ROWS = [Row(name, (ours, _CPU), (naive, _CPU), "<=", unit="us") for name, ours, naive in _PAIRS] + INDEX_ROWS
+ROWS = [Row(name, (ours, _CPU), (naive, _CPU), "<=", unit="us") for name, ours, naive in _PAIRS] + INDEX_ROWS + lists.ROWS
 
 
 def entity(partition, row, **properties):
@@ -76,6 +77,7 @@ def delete_batches(table, keys):
 class Patterns:
     def __init__(self, product):
         self.product = product
+        self.lists = lists.Lists(product)
         self.made = 0
 
     # ---- tables that are read ----
@@ -99,6 +101,7 @@ class Patterns:
             product.once("ImportEntities", imports(name, entities), 1, "stream")
         product.create([], [("ByEmail", "Reviews", ["Email"])])
         self.make_rule()
+        self.lists.prepare()
         product.sql("vacuum analyze")
         self.make_reads()
         self.make_writes(tables)
@@ -289,4 +292,5 @@ class Patterns:
         all_of_them = product.measurements()
         out |= {name: one for name, one in all_of_them.items() if name in used}
         # What this leaves for a worker must not count in the next measurement.
-        return out | {"upsert indexed": all_of_them["upsert indexed"], "worker": lambda: product.worker(INDEXED_KEYS)}
+        return out | self.lists.measurements() | {
+            "upsert indexed": all_of_them["upsert indexed"], "worker": lambda: product.worker(INDEXED_KEYS)}

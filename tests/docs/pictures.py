@@ -94,6 +94,23 @@ PICTURES = {
             "a late writer of October: TABLE_NOT_FOUND",
         ]),
     ],
+    "index-entities-blob": [
+        ("read the list, change it, put it", [
+            ("byName/sales/Jones", ["  000002"]),
+            "two callers read it; each adds one number",
+            ("byName/sales/Jones", ["- 000002 000012   000007 is lost"]),
+            "a caller adds an employee, and dies",
+            ("employees", ["- sales  000017   on no list"]),
+        ]),
+        ("if_match, and the list before the employee", [
+            ("byName/sales/Jones", ["  000002   ETag a"]),
+            "both put with the ETag a: one begins again",
+            ("byName/sales/Jones", ["+ 000002 000007 000012"]),
+            "a caller adds 000022 to the list, and dies",
+            ("byName/sales/Jones", ["  000002 000007 000012 000022"]),
+            "a reader leaves out what is no employee",
+        ]),
+    ],
     "index-entities-other-partition": [
         ("a list that a worker changes", [
             ("Jones", ["  000002,000007"]),

@@ -23,6 +23,7 @@ PATTERNS = {
     "prepend_append": "   01_2026-01-31T12 0000000077",
     "intra_partition_index": "   22 rows examined, found 22: sales/000102 sales/000107 sales/000112 ...",
     "inter_partition_index": "   1 rows examined, found 1: sales/000007",
+    "index_entities_blob": "   looked up: 000002 000007 000012 000017",
     "index_entities_same_partition": "   sales/Jones has 49 members: ['sales', '000007'] ['sales', '000012'] ...",
     "index_entities_other_partition": "   Jones/ has 199 members: ['finance', '000007'] ['finance', '000012'] ...",
     "unique_index": "   1 rows examined, found 1: sales/000007",

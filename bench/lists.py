@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index entities, the three options: a list in a blob that the program replaces, and list indexes in the partition of the entities
+and in another one. CPU of Tavola and of PostgreSQL for one more member, and for reading all keys, by the size of the list.
+"""
+
+import subprocess
+
+from rows import Row
+from tavola_test.settings import SOURCE
+
+MEMBERS = (10, 1000, 100_000)
+PLACES = {"Here": "same partition", "Elsewhere": "other partition"}
+# CPU times come in hundredths of a second.
+TURNS = {"add": {10: 400, 1000: 400, 100_000: 100}, "read": {10: 400, 1000: 200, 100_000: 20}}
+_CPU = "cpu_us"
+
+ROWS = [
+    Row(f"{'one more member of' if what == 'add' else 'all keys of'} {members:,}: list index, {place} / blob",
+        (f"{what} {members} {table}", _CPU), (f"{what} {members} blob", _CPU), "<=", unit="us")
+    for what in TURNS for table, place in PLACES.items() for members in MEMBERS
+]
+
+
+class Lists:
+    def __init__(self, product):
+        self.product = product
+
+    def run(self, what, which, members, turns):
+        command = ["/usr/bin/python3", "-B", f"{SOURCE}/bench/list_client.py", self.product.stack.targets[self.product.server], what, which,
+                   str(members), str(turns)]
+        environment = {"PYTHONPATH": f"{SOURCE}/clients/python", "PATH": "/usr/bin:/bin"}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr[-500:])
+        return {"turns": turns}
+
+    def prepare(self):
+        """A table for each list. Only the building of its index needs the worker."""
+        self.product.create(["ListedByHand"])
+        self.product.start_worker()
+        for members in MEMBERS:
+            self.run("fill", "blob", members, 0)
+            for table in PLACES:
+                self.run("fill", f"{table}{members}", members, 0)
+        self.product.stack.stop("worker")
+
+    def measure(self, what, members, which):
+        turns = TURNS[what][members]
+        seen = self.product.loads.measured(lambda: self.run(what, which, members, turns) | {"seconds": 1.0}, "turns", self.product.server)
+        return {_CPU: seen["server_us"] + seen["postgres_us"]}
+
+    def measurements(self):
+        return {
+            f"{what} {members} {which}": lambda what=what, members=members, which=which: self.measure(
+                what, members, which if which == "blob" else f"{which}{members}")
+            for what in TURNS for members in MEMBERS for which in ("blob", *PLACES)
+        }
