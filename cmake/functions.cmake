@@ -130,3 +130,11 @@ int main(void)
     target_link_libraries(${name} PRIVATE ${ARGN} test_support PkgConfig::CHECK)
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
 endfunction()
+
+# tavola_jemalloc(<program>): it takes its memory from jemalloc, unless the build does without (TAVOLA_JEMALLOC).
+function(tavola_jemalloc program)
+    if(JEMALLOC_LIBRARY)
+        target_link_libraries(${program} PRIVATE -Wl,--no-as-needed ${JEMALLOC_LIBRARY} -Wl,--as-needed)
+        target_compile_definitions(${program} PRIVATE TAVOLA_JEMALLOC)
+    endif()
+endfunction()

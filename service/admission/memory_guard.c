@@ -2,14 +2,13 @@
 /*
  * memory_guard.c - see the header.
  *
- * The C library keeps memory that was freed. Therefore the guard gives it back to the system when the process
+ * The allocator keeps memory that was freed. Therefore the guard gives it back to the system when the process
  * has grown by TRIM_BYTES since the last time, or is above three quarters of the bound. Otherwise one peak
  * would keep the process near its bound.
  */
 #include "service/admission/memory_guard.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "base/condition.h"
 #include "base/log.h"
 #include "http/server.h"
+#include "service/admission/allocator.h"
 
 enum {
     LOOK_US = 25 * 1000,
@@ -90,7 +90,7 @@ static void give_back(struct memory_guard *guard, int64_t resident)
         guard->trimmed_bytes = resident;
     if (resident < guard->trimmed_bytes + TRIM_BYTES && resident < guard->bound.bytes / 4 * 3)
         return;
-    malloc_trim(0);
+    allocator_give_back();
     guard->trimmed_bytes = resident_bytes(guard);
 }
 
