@@ -121,6 +121,28 @@ static enum status file_decode(const Tavola__V1__FileStep *file, const char *fie
     return error_in_field(err, field);
 }
 
+static enum status put_blob_decode(
+    const Tavola__V1__PutBlobStep *put, struct str account, struct step *out, struct error *err)
+{
+    out->kind = STEP_PUT_BLOB;
+    out->path = codec_str(put->name);
+    out->deletes_entity = put->delete_entity;
+    out->content_type = codec_str(put->content_type);
+    out->if_match = codec_str(put->if_match);
+    out->if_absent = put->if_absent;
+    switch (put->content_case) {
+    case TAVOLA__V1__PUT_BLOB_STEP__CONTENT_DATA:
+        out->content = codec_str(put->data);
+        return STATUS_OK;
+    case TAVOLA__V1__PUT_BLOB_STEP__CONTENT_ENTITY:
+        return address_decode(put->entity, "put_blob.entity", account, first_address(out), err);
+    case TAVOLA__V1__PUT_BLOB_STEP__CONTENT__NOT_SET:
+    case _TAVOLA__V1__PUT_BLOB_STEP__CONTENT__CASE_IS_INT_SIZE:
+        break;
+    }
+    return codec_missing(err, "put_blob.content", "data or entity");
+}
+
 enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address, const char *field,
     struct str own, int64_t *out, struct error *err)
 {
@@ -154,6 +176,13 @@ static enum status step_decode(const Tavola__V1__Step *message, struct str accou
     case TAVOLA__V1__STEP__ACTION_APPEND_FILE:
         out->kind = STEP_APPEND_FILE;
         return file_decode(message->append_file, "append_file", account, out, err);
+    case TAVOLA__V1__STEP__ACTION_PUT_BLOB:
+        return put_blob_decode(message->put_blob, account, out, err);
+    case TAVOLA__V1__STEP__ACTION_DELETE_BLOB:
+        out->kind = STEP_DELETE_BLOB;
+        out->path = codec_str(message->delete_blob->name);
+        out->if_match = codec_str(message->delete_blob->if_match);
+        return STATUS_OK;
     case TAVOLA__V1__STEP__ACTION__NOT_SET:
     case _TAVOLA__V1__STEP__ACTION__CASE_IS_INT_SIZE:
         break;
@@ -256,6 +285,38 @@ static Tavola__V1__FileStep *file_message(
     return out;
 }
 
+static Tavola__V1__PutBlobStep *put_blob_message(
+    const struct step *step, enum transaction_detail detail, struct arena *arena)
+{
+    Tavola__V1__PutBlobStep *out = ARENA_NEW(arena, Tavola__V1__PutBlobStep);
+
+    tavola__v1__put_blob_step__init(out);
+    out->name = codec_bytes(step->path);
+    out->delete_entity = step->deletes_entity;
+    out->content_type = codec_bytes(step->content_type);
+    out->if_match = codec_bytes(step->if_match);
+    out->if_absent = step->if_absent;
+    if (transaction_step_has_entity(step)) {
+        out->content_case = TAVOLA__V1__PUT_BLOB_STEP__CONTENT_ENTITY;
+        out->entity = address_message(step->account, step->table, &step->key, arena);
+    } else {
+        out->content_case = TAVOLA__V1__PUT_BLOB_STEP__CONTENT_DATA;
+        if (detail == TRANSACTION_WHOLE)
+            out->data = codec_bytes(step->content);
+    }
+    return out;
+}
+
+static Tavola__V1__DeleteBlobStep *delete_blob_message(const struct step *step, struct arena *arena)
+{
+    Tavola__V1__DeleteBlobStep *out = ARENA_NEW(arena, Tavola__V1__DeleteBlobStep);
+
+    tavola__v1__delete_blob_step__init(out);
+    out->name = codec_bytes(step->path);
+    out->if_match = codec_bytes(step->if_match);
+    return out;
+}
+
 static Tavola__V1__Precondition *condition_message(const struct condition *condition, struct arena *arena)
 {
     Tavola__V1__Precondition *out;
@@ -306,6 +367,14 @@ static Tavola__V1__Step *step_message(
         out->action_case = TAVOLA__V1__STEP__ACTION_APPEND_FILE;
         out->append_file = file_message(step, detail, arena);
         break;
+    case STEP_PUT_BLOB:
+        out->action_case = TAVOLA__V1__STEP__ACTION_PUT_BLOB;
+        out->put_blob = put_blob_message(step, detail, arena);
+        break;
+    case STEP_DELETE_BLOB:
+        out->action_case = TAVOLA__V1__STEP__ACTION_DELETE_BLOB;
+        out->delete_blob = delete_blob_message(step, arena);
+        break;
     }
     return out;
 }
@@ -335,6 +404,7 @@ static Tavola__V1__StepReceipt *receipt_message(const struct receipt *receipt, s
     out->size = receipt->size;
     out->sha256 = codec_bytes(receipt->digest);
     out->offset = receipt->offset;
+    out->etag = codec_bytes(receipt->etag);
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 
 #include "base/wire_form.h"
+#include "domain/blobs/blob_plan.h"
 #include "domain/limits.h"
 #include "domain/transactions/file_path.h"
 
@@ -25,11 +26,29 @@ static const struct wire_form_field note_fields[] = {
 };
 static const struct wire_form note_form = WIRE_FORM(note_fields, struct effect_note);
 
+static const char *blob_problem(const struct step *step)
+{
+    struct blob_condition condition;
+    struct error ignored;
+
+    if (blob_name_check(step->path, &ignored) != STATUS_OK)
+        return "has no valid name of a blob: 1 to 1024 bytes of UTF-8, parts between slashes, no control "
+               "characters";
+    if (blob_content_type_check(step->content_type, &ignored) != STATUS_OK)
+        return "has no valid content_type: up to 255 printable ASCII characters";
+    if (blob_condition_parse(step->if_match, step->if_absent, &condition, &ignored) != STATUS_OK)
+        return "has no valid condition: if_match is the ETag of a blob or *, and goes without if_absent";
+    return NULL;
+}
+
 const char *effect_problem(const struct step *step)
 {
     bool has_entity = transaction_step_has_entity(step);
+    const char *problem = transaction_step_is_blob(step) ? blob_problem(step) : NULL;
 
-    if (!file_path_is_valid(step->path))
+    if (problem)
+        return problem;
+    if (!transaction_step_is_blob(step) && !file_path_is_valid(step->path))
         return "has no valid path: " FILE_PATH_ALLOWED;
     if (step->content.len > LIMIT_EFFECT_BYTES)
         return "has more than 1 MiB of data";
@@ -63,7 +82,8 @@ struct effect effect_copy(const struct effect *effect, struct arena *arena)
             .table = arena_copy(arena, effect->step.table),
             .path = arena_copy(arena, effect->step.path),
             .content = arena_copy(arena, effect->step.content),
-            .deletes_entity = effect->step.deletes_entity },
+            .deletes_entity = effect->step.deletes_entity,
+            .content_type = arena_copy(arena, effect->step.content_type) },
         .note = effect->note };
 
     copy.note.content = arena_copy(arena, effect->note.content);

@@ -37,7 +37,9 @@ enum step_kind {
     STEP_MOVE = 4,
     STEP_WRITE_FILE = 5, /* this and later kinds have their effect outside the database: effect.h */
     STEP_APPEND_FILE = 6,
-    STEP_KIND_LAST = STEP_APPEND_FILE,
+    STEP_PUT_BLOB = 7,
+    STEP_DELETE_BLOB = 8,
+    STEP_KIND_LAST = STEP_DELETE_BLOB,
 };
 
 struct step {
@@ -59,9 +61,12 @@ struct step {
     int64_t table_id;
     int64_t to_table_id; /* of moves */
     /* of effects; table and key name the entity that is the content, table empty: `content` is it */
-    struct str path;
+    struct str path; /* of a file, or the name of a blob */
     struct str content;
     bool deletes_entity;
+    /* of blobs: the media type, and the condition on what the name points to */
+    struct str content_type, if_match;
+    bool if_absent;
 };
 
 /* What an effect has done; no digest: the step has none. */
@@ -69,6 +74,7 @@ struct receipt {
     int64_t size;
     struct str digest; /* SHA-256 of what was written */
     int64_t offset;    /* of appends: in the file */
+    struct str etag;   /* of blobs that were put */
 };
 
 /* One attempt of one step, as the timeline shows it. */
@@ -134,6 +140,11 @@ int64_t transaction_key_digest(
 
 /* Whether the step names an entity, or writes one. */
 bool transaction_step_has_entity(const struct step *step);
+
+static inline bool transaction_step_is_blob(const struct step *step)
+{
+    return step->kind == STEP_PUT_BLOB || step->kind == STEP_DELETE_BLOB;
+}
 
 static inline bool transaction_step_is_effect(const struct step *step)
 {

@@ -218,6 +218,27 @@ static enum status check_tables(
     return STATUS_OK;
 }
 
+/* Workers of older versions cannot read steps with blobs. */
+static enum status check_blob_steps(
+    struct session *session, const struct transaction *transaction, struct error *err)
+{
+    PG_RESULT may = NULL;
+    size_t i = 0;
+
+    while (i < transaction->step_count && !transaction_step_is_blob(&transaction->steps[i]))
+        i++;
+    if (i == transaction->step_count)
+        return STATUS_OK;
+    TRY(pg_query(&session->pg, &sql_database_may_hold_blobs, NULL, &may, err));
+    if (pg_bool(may, 0, PG_ONLY_COLUMN))
+        return STATUS_OK;
+    (void)reason_set(err, REASON_STEP_NOT_CONFIGURED,
+        "step %zu is about a blob: workers of older versions may still run (tavola migrate --refuse-older)",
+        i);
+    error_add_meta_int(err, "operation_index", (int64_t)i);
+    return err->status;
+}
+
 /* The transaction's id without the mark of a signature. */
 static struct str unscoped_id(const struct operation *operation)
 {
@@ -283,6 +304,7 @@ static enum status submit(
         TRY(check_tables(
             /* a repeat returns the same transaction, even if its tables were deleted since */
             session, operation, err));
+        TRY(check_blob_steps(session, &operation->in.transaction.transaction, err));
         TRY(commit_submission(session, operation, now_us, submission->observer, err));
     } else {
         TRY(check_same_steps(session, operation, found, err));

@@ -29,6 +29,7 @@
 #include "store/session/worker.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
+#include "store/transactions/blob_steps.h"
 #include "store/transactions/effect_notes.h"
 #include "store/transactions/step_trace.h"
 #include "store/transactions/transaction_calls.h"
@@ -174,6 +175,8 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         [STEP_MOVE] = WRITE_DELETE_IF_EXISTS,
         [STEP_WRITE_FILE] = WRITE_DELETE_IF_EXISTS,
         [STEP_APPEND_FILE] = WRITE_DELETE_IF_EXISTS,
+        [STEP_PUT_BLOB] = WRITE_DELETE_IF_EXISTS,
+        [STEP_DELETE_BLOB] = WRITE_DELETE_IF_EXISTS,
     };
     const struct step *step = stepping->step;
 
@@ -538,6 +541,24 @@ static enum status note_effect(
     return STATUS_OK;
 }
 
+/* ---- blobs ---- */
+
+/*
+ * A blob that is deleted has its name in the database, whatever keeps its chunks: the step is one commit, without an
+ * effect beside it.
+ */
+static enum status delete_blob(
+    struct session *session, struct stepping *stepping, struct step_work *work, struct error *err)
+{
+    const struct blob_step blob = { stepping->transaction.account, stepping->step, &session->arena };
+    struct error *refusal = ARENA_NEW(&session->arena, struct error); /* the attempt borrows its message */
+
+    TRY(blob_steps_delete(session, &blob, &stepping->attempt, refusal, err));
+    if (refusal->status != STATUS_OK)
+        note_failure(&stepping->attempt, refusal);
+    return commit_step(session, stepping, work, err);
+}
+
 /* Plan the delete of the entity, if it still is what the effect was made of. */
 static enum status plan_end(
     struct session *session, struct stepping *stepping, const struct step_work *work, struct error *err)
@@ -595,6 +616,8 @@ static enum status take_step(struct session *session, void *context, struct erro
     TRY(begin_step(session, &stepping, work, &stands, err));
     if (!stands)
         return STATUS_OK;
+    if (stepping.step->kind == STEP_DELETE_BLOB)
+        return delete_blob(session, &stepping, work, err);
     if (transaction_step_is_effect(stepping.step)) {
         if (!stepping.effects)
             return error_set(err, STATUS_UNIMPLEMENTED, "this worker has no effects outside the database");
@@ -602,6 +625,27 @@ static enum status take_step(struct session *session, void *context, struct erro
     }
     TRY(decide(session, &stepping, err));
     return commit_step(session, &stepping, work, err);
+}
+
+/*
+ * The blob's name is pointed to the content that the effect has put, in the commit of the receipt: so a late worker's
+ * content is never current. The name is locked before the entity.
+ */
+static enum status plan_put(
+    struct session *session, struct stepping *stepping, const struct step_work *work, struct error *err)
+{
+    const struct blob_step blob = { stepping->transaction.account, stepping->step, &session->arena };
+    struct error *refusal = ARENA_NEW(&session->arena, struct error); /* the attempt borrows its message */
+    struct blob_slot slot;
+
+    TRY(blob_steps_lock(session, &blob, &slot, refusal, err));
+    if (refusal->status != STATUS_OK)
+        note_failure(&stepping->attempt, refusal);
+    else
+        TRY(plan_end(session, stepping, work, err));
+    if (stepping->attempt.status != STATUS_OK)
+        return blob_steps_leave(session, &blob, &slot, err);
+    return blob_steps_point(session, &blob, &slot, work->receipt, err);
 }
 
 /*
@@ -621,7 +665,8 @@ static enum status settle_effect(struct session *session, void *context, struct 
         pg_recover(&session->pg); /* rolls back: nothing was written */
         return STATUS_OK;
     }
-    TRY(plan_end(session, &stepping, work, err));
+    TRY(stepping.step->kind == STEP_PUT_BLOB ? plan_put(session, &stepping, work, err)
+                                             : plan_end(session, &stepping, work, err));
     if (stepping.step->kind == STEP_APPEND_FILE)
         TRY(effect_notes_send_settled(session, stepping.transaction.account, stepping.step->path,
             work->receipt->offset + work->receipt->size, err));

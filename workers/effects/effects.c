@@ -8,6 +8,7 @@
 #include "domain/reason.h"
 #include "domain/transactions/effect.h"
 #include "workers/effects/files.h"
+#include "workers/effects/put_blob.h"
 #include "workers/worker.h"
 
 static void write_entity(void *context, const struct entity *entity, struct buf *out)
@@ -54,6 +55,8 @@ static enum status run_effect(struct worker_ctx *ctx, const struct effect *effec
 {
     struct str content = effect_content(effect);
 
+    if (effect->step.kind == STEP_PUT_BLOB)
+        return put_blob_perform(ctx->store, effect, arena, receipt, err);
     TRY(write_file(ctx, effect, content, err));
     *receipt = (struct receipt){
         .size = (int64_t)content.len, .digest = effect_digest(content, arena), .offset = effect->note.offset

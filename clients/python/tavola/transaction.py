@@ -94,6 +94,19 @@ class Transaction:
         """Append to a file in the account's folder: data, or an entity as a line of JSON."""
         return self._add(if_match, condition, append_file={"path": path, **self._content(data, table, key, delete_entity)})
 
+    def put_blob(self, name: str, data: Union[bytes, str, None] = None, *, table: Union[Table, str, None] = None,
+                 key: Optional[tuple[str, str]] = None, delete_entity: bool = False, content_type: str = "",
+                 blob_if_match: str = "", blob_if_absent: bool = False, if_match: str = "", condition: str = "") -> "Transaction":
+        """Put a blob of data or of an entity (table and key), which it may delete. if_match and condition are about the entity,
+        blob_if_match and blob_if_absent about the blob."""
+        content = self._content(data, table, key, delete_entity)
+        return self._add(if_match, condition, put_blob={"name": name, "content_type": content_type, "if_match": blob_if_match,
+                                                        "if_absent": blob_if_absent, **content})
+
+    def delete_blob(self, name: str, *, blob_if_match: str = "") -> "Transaction":
+        """Delete a blob, if there is one."""
+        return self._add("", "", delete_blob={"name": name, "if_match": blob_if_match})
+
     def submit(self) -> "Transaction":
         """Submit; durable when this returns. A repeat under the same id is the same transaction."""
         return self._take(self.client.send("TransactionService/SubmitTransaction", transaction_id=self.id,

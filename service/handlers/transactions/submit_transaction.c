@@ -14,7 +14,9 @@ static enum status check_configured(
     const struct service *service, const struct transaction *transaction, struct error *err)
 {
     for (size_t i = 0; i < transaction->step_count; i++) {
-        if (!transaction_step_is_effect(&transaction->steps[i]) || service->takes_files)
+        const struct step *step = &transaction->steps[i];
+
+        if (!transaction_step_is_effect(step) || transaction_step_is_blob(step) || service->takes_files)
             continue;
         reason_set(err, REASON_STEP_NOT_CONFIGURED,
             "step %zu writes a file, and this service has no TAVOLA_FILE_ROOT", i);

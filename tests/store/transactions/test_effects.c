@@ -31,13 +31,24 @@ static void write_entity(void *context, const struct entity *entity, struct buf 
     buf_append_byte(out, (uint8_t)('0' + entity->etag.version % 10));
 }
 
+/* A content without a name, as the effect of put_blob leaves it. Returns its ETag. */
+static struct str complete_content(int number, struct arena *arena)
+{
+    test_sql(world.sql,
+        "insert into blob_contents (account, content_id, state, size, writer, kept_until, sha256, "
+        "content_type, created) "
+        "values ('acme', '00000000-0000-0000-0000-%012x', 4, 1, 1, now() + interval '1 hour', 'x', '', 1)",
+        (unsigned)number);
+    return arena_format(arena, "\"%032x\"", (unsigned)number);
+}
+
 static enum status perform(void *context, const struct effect *effect, struct arena *arena,
     struct receipt *receipt, struct error *err)
 {
     struct str content = effect_content(effect);
+    int number = ++times;
 
     (void)context;
-    times++;
     strncat(performed, content.data, content.len);
     strcat(performed, "|");
     if (meanwhile) {
@@ -49,7 +60,11 @@ static enum status perform(void *context, const struct effect *effect, struct ar
     if (failures_left-- > 0)
         return error_set(err, STATUS_INTERNAL, "the effect fails");
     offsets[times % 8] = effect->note.offset;
-    *receipt = (struct receipt){ (int64_t)content.len, effect_digest(content, arena), effect->note.offset };
+    *receipt = (struct receipt){
+        .size = (int64_t)content.len, .digest = effect_digest(content, arena), .offset = effect->note.offset
+    };
+    if (effect->step.kind == STEP_PUT_BLOB)
+        receipt->etag = complete_content(number, arena);
     return STATUS_OK;
 }
 
@@ -341,6 +356,70 @@ START_TEST(a_file_that_would_be_too_large_ends_the_transaction)
 }
 END_TEST
 
+/* ---- blobs ---- */
+
+static struct step a_blob(const char *content)
+{
+    return (struct step){ .kind = STEP_PUT_BLOB, .path = STR_LITERAL("b"), .content = str_of(content) };
+}
+
+/* The number of the performance whose content the blob "b" points to; 0: there is no such blob. */
+static long long content_of_blob(void)
+{
+    return test_number(world.sql,
+        "select coalesce((select ('x' || right(replace(content_id::text, '-', ''), 8))::bit(32)::int "
+        "from blobs where name = 'b'), 0)");
+}
+
+static void carry_out_meanwhile(void)
+{
+    let_another_worker_do("t1");
+    ck_assert_int_eq(content_of_blob(), 2);
+}
+
+START_TEST(a_late_worker_does_not_point_a_blob_to_its_content) /* guard G17 */
+{
+    struct step steps[] = { a_blob("data") };
+
+    submit(steps, 1);
+    meanwhile = carry_out_meanwhile;
+    (void)transaction_step(world.worker, "t1");
+    ck_assert_int_eq(times, 2);
+    ck_assert_int_eq(content_of_blob(), 2);
+    ck_assert_int_eq(state_now(), TRANSACTION_DONE);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from blob_contents where state = 4"), 1);
+}
+END_TEST
+
+START_TEST(a_put_that_failed_after_its_effect_is_made_once)
+{
+    struct step steps[] = { a_blob("data") };
+
+    submit(steps, 1);
+    failures_left = 1;
+    fail_a_step();
+    ck_assert_int_eq(content_of_blob(), 0);
+    (void)transaction_step(world.worker, "t1");
+    ck_assert_int_eq(content_of_blob(), 2);
+}
+END_TEST
+
+START_TEST(a_put_whose_content_was_collected_begins_again)
+{
+    struct step steps[] = { a_blob("data") };
+
+    submit(steps, 1);
+    test_sql(world.sql,
+        "create function f() returns trigger as 'begin new.state := 3; return new; end' language plpgsql");
+    test_sql(world.sql, "create trigger t before insert on blob_contents for each row execute function f()");
+    fail_a_step();
+    test_sql(world.sql, "drop trigger t on blob_contents");
+    (void)transaction_step(world.worker, "t1");
+    ck_assert_int_eq(content_of_blob(), times);
+    ck_assert_int_eq(state_now(), TRANSACTION_DONE);
+}
+END_TEST
+
 Suite *test_effects_suite(void)
 {
     Suite *suite = suite_create("effects");
@@ -360,6 +439,9 @@ Suite *test_effects_suite(void)
     tcase_add_test(tc, a_range_is_given_once);
     tcase_add_test(tc, a_repeated_append_has_the_same_range);
     tcase_add_test(tc, a_file_that_would_be_too_large_ends_the_transaction);
+    tcase_add_test(tc, a_late_worker_does_not_point_a_blob_to_its_content);
+    tcase_add_test(tc, a_put_that_failed_after_its_effect_is_made_once);
+    tcase_add_test(tc, a_put_whose_content_was_collected_begins_again);
     suite_add_tcase(suite, tc);
     return suite;
 }

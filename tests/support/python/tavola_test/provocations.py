@@ -75,7 +75,8 @@ class Archives(Provocation):
         entity_of = {"entity": {"table": self.table, "key": key(("p", row))}}
         log = {"append_file": {"path": f"{self.table}/log", **entity_of}}
         file = {"write_file": {"path": f"{self.table}/{row}", "delete_entity": True, **entity_of}}
-        caller.submit_transaction(transaction_id=row, steps=[log, file])
+        blob = {"put_blob": {"name": f"{self.table}/{row}", **entity_of}}
+        caller.submit_transaction(transaction_id=row, steps=[log, blob, file])
 
     def settle(self, caller):
         for row in self.made:
@@ -84,6 +85,8 @@ class Archives(Provocation):
                 promise(reply.transaction.state == DONE, "an archive did not end", reply)
                 promise(not self.is_there(caller, row), "an archived entity was not deleted", row)
                 promise(len(self.lines(row)) == 1, "a file is not one whole line", row)
+                _, content = blobs.get(caller, f"{self.table}/{row}")
+                promise(json.loads(content)["RowKey"] == row, "a blob is not the entity", row)
                 appended = [line["RowKey"] for line in self.lines("log")]
                 promise(appended.count(row) == 1, "an append is not there once", row)
 
