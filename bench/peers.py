@@ -165,7 +165,7 @@ class Peers:
             for name in ("get", "upsert", "page", "batch"):
                 calls[f"azurite {name} {n}"] = lambda name=name, n=n: getattr(self.azurite, name)(n)
                 calls[f"rest {name} {n}"] = lambda name=name, n=n: getattr(self.door, name)(n)
-        for name, script in (("get", self.product.pgbench_get), ("upsert", self.product.pgbench_upsert)):
+        for name, script in rest.floors(self.product).items():
             calls[f"pgbench {name} 1"] = lambda script=script: self.product.loads.pgbench(script, clients=1)
         calls["get C core"] = lambda: core("GetEntity", self.gets, IN_FLIGHT[0])
         for name in ("get", "upsert"):

@@ -28,19 +28,31 @@ _ALONE = "one caller waits for the database each time, and for its disk where it
 
 _CALLS = (("get", "Get", 8), ("upsert", "Upsert", 8), ("page", "page of 1,000", 5), ("batch", "$batch of 100", 10))
 
-# What one caller could have at most: the same statement from pgbench, without a service between.
-_FLOORS = (("get", "Get"), ("upsert", "Upsert"))
+# What one caller could have at most: the same rows by one statement of pgbench, without a service between.
+_FLOORS = (("get", "Get"), ("upsert", "Upsert"), ("page", "page of 1,000"), ("batch", "$batch of 100"))
+
+_PAGE = f"""select partition_key, row_key, version, ts, properties from bench_rows
+where table_id = 1 and (partition_key, row_key) >= ('p{wire.FIRST // 100}', '')
+order by partition_key, row_key limit {KEYS};
+"""
+
+_BATCH = f"""insert into bench_rows as e (table_id, partition_key, row_key, bucket, version, ts, properties)
+select 1, 'p' || k / 100, 'r' || k, 0, 1, 1, '\\x{"78" * 250}'::bytea
+from generate_series({wire.FIRST}, {wire.FIRST + OPERATIONS - 1}) k
+on conflict (table_id, partition_key, row_key, bucket) do update
+set version = e.version + 1, ts = e.ts + 1, properties = excluded.properties returning version, ts;
+"""
 
 ROWS = [
     Row(f"REST: {title} / Azurite, {n} in flight", (f"rest {name} {n}", "rate"), (f"azurite {name} {n}", "rate"), must=must,
         aim=20, note=_DURABLE if n > 1 else _ALONE)
     for n in IN_FLIGHT for name, title, must in _CALLS
 ] + [
-    Row(f"pgbench {title.lower()}, one client / Azurite {title}, 1 in flight", (f"pgbench {name} 1", "rate"),
+    Row(f"pgbench {title}, one client / Azurite {title}, 1 in flight", (f"pgbench {name} 1", "rate"),
         (f"azurite {name} 1", "rate"), note="no service on this database can be faster for one caller")
     for name, title in _FLOORS
 ] + [
-    Row(f"REST: {title}, 1 in flight / pgbench {title.lower()}, one client", (f"rest {name} 1", "rate"),
+    Row(f"REST: {title}, 1 in flight / pgbench {title}, one client", (f"rest {name} 1", "rate"),
         (f"pgbench {name} 1", "rate"))
     for name, title in _FLOORS
 ] + [
@@ -141,6 +153,12 @@ class Rest:
             self.method("InsertOrReplaceEntity", {
                 "table": "Bench", "entity": {"partitionKey": partition, "rowKey": row, "properties": properties}})
             for partition, row in _keys()], in_flight)
+
+
+def floors(product):
+    """{name: script of pgbench}"""
+    return {"get": product.pgbench_get, "upsert": product.pgbench_upsert,
+            "page": product.text("pgbench-page", _PAGE), "batch": product.text("pgbench-batch", _BATCH)}
 
 
 def start_azurite(product, folder):

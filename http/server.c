@@ -77,7 +77,7 @@ static void run_ready(struct http_server *server)
         (void)MHD_run(server->daemon);
         goes_on = exchange_tell_sent(server) || server->has_lingering;
         if (server->is_fed && server->options.events.drained)
-            server->options.events.drained(server->options.context);
+            server->options.events.drained(server->options.context, server->epoll);
         server->is_fed = false;
         goes_on = exchange_run_woken(server) || goes_on;
     }

@@ -81,10 +81,10 @@ struct http_events {
     /* May be NULL. */
     void (*ended)(struct http_exchange *exchange);
     /*
-     * All requests that had arrived have been passed to the owner: the right moment to run a batch. May be
-     * NULL.
+     * All requests that had arrived have been passed to the owner: the right moment to run a batch. The file
+     * descriptor `arrivals` is readable as soon as the server has something else to do. May be NULL.
      */
-    void (*drained)(void *context);
+    void (*drained)(void *context, int arrivals);
 };
 
 /* What clients may use. 0: the default of http/limits.h. */

@@ -170,12 +170,29 @@ void store_collect(struct store *store, struct operation *operation)
  */
 void store_run(struct store *store)
 {
-    static const enum lane_kind order[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK, LANE_WRITE, LANE_READ,
-        LANE_SHORT };
+    store_run_until(store, -1);
+}
 
-    _Static_assert(ARRAY_LEN(order) == LANE_COUNT, "every lane");
-    for (size_t i = 0; i < ARRAY_LEN(order); i++)
-        lane_run(store->lanes[order[i]]);
+/*
+ * A write waits for the disk, so it runs in the caller's thread only if the caller can be called away, and no
+ * collected read would wait for it.
+ */
+void store_run_until(struct store *store, int arrivals)
+{
+    static const enum lane_kind apart[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK };
+    struct lane *write = store->lanes[LANE_WRITE], *read = store->lanes[LANE_READ],
+                *short_reads = store->lanes[LANE_SHORT];
+
+    _Static_assert(ARRAY_LEN(apart) + 3 == LANE_COUNT, "every lane");
+    for (size_t i = 0; i < ARRAY_LEN(apart); i++)
+        lane_wake(store->lanes[apart[i]]);
+    if (arrivals >= 0 && !lane_has_work(read) && !lane_has_work(short_reads)) {
+        lane_run(write, arrivals);
+        return;
+    }
+    lane_wake(write);
+    lane_run(read, -1);
+    lane_run(short_reads, -1);
 }
 
 /* ---- waiting operations ---- */
@@ -231,6 +248,9 @@ static void *release_in_time(void *argument)
 /* ---- opening and closing ---- */
 
 static const struct lane_steps short_steps = { .begin = short_batch_begin, .finish = short_batch_finish };
+static const struct lane_steps write_steps = {
+    .begin = write_batch_begin, .finish = write_batch_finish, .waits = write_batch_waits, .alone = true
+};
 static const struct lane_steps read_steps = { .begin = read_batch_begin, .finish = read_batch_finish };
 
 static int batch_operations(const struct store_options *options, enum lane_kind lane)
@@ -256,7 +276,10 @@ static void start_lanes(struct store *store)
             .run = read_batch_run,
             .pass_on = pass_on,
             .steps = &read_steps },
-        [LANE_WRITE] = { .name = "tavolad write", .threads = options->write_threads, .run = write_batch_run },
+        [LANE_WRITE] = { .name = "tavolad write",
+            .threads = options->write_threads,
+            .run = write_batch_run,
+            .steps = &write_steps },
         [LANE_SHORT] = { .name = "tavolad short",
             .threads = options->page_threads,
             .run = short_batch_run,

@@ -58,6 +58,12 @@ void store_collect(struct store *store, struct operation *operation);
 void store_run(struct store *store);
 
 /*
+ * As store_run, for a caller that has nothing to do until the file descriptor `arrivals` is readable:
+ * a write that is alone may run in the caller's thread too, until then.
+ */
+void store_run_until(struct store *store, int arrivals);
+
+/*
  * For scans whose pages all show one moment: put it into in.page.snapshot of each page. It is taken
  * with the first page, and costs nothing before. Free it when the scan has ended, while none of its
  * pages is in the store; NULL is allowed. store/scan_snapshots.h says how it is bounded.

@@ -9,6 +9,7 @@
 #include "domain/reason.h"
 #include "service/methods.h"
 #include "service/service.h"
+#include "store/store.h"
 
 enum { CODE_OK = 0, CODE_CANCELLED = 1, CODE_NOT_FOUND = 5, CODE_UNAVAILABLE = 14, HTTP_OK = 200 };
 
@@ -324,11 +325,11 @@ static void on_ended(struct http_exchange *exchange)
     arena_cleanup(&call->base.arena);
 }
 
-static void run_collected(void *context)
+static void run_collected(void *context, int arrivals)
 {
     const struct http_call_host *host = context;
 
-    methods_events.drained(host->service);
+    store_run_until(host->service->store, arrivals);
 }
 
 const struct http_events http_call_events = {

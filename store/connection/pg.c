@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/digits.h"
+#include "base/macros.h"
 #include "domain/database/database_settings.h"
 #include "domain/database/sqlstate.h"
 #include "store/connection/prepared.h"
@@ -371,26 +372,31 @@ static bool has_result(struct pg *pg)
     return false;
 }
 
-bool pg_wait(struct pg *pg, int64_t wait_us)
+bool pg_wait(struct pg *pg, int64_t wait_us, int other)
 {
     int64_t deadline_us = clock_monotonic_us() + wait_us;
 
     for (;;) {
         int unsent = pg->conn ? PQflush(pg->conn) : -1;
-        struct pollfd fd = { .fd = PQsocket(pg->conn), .events = POLLIN };
+        struct pollfd fds[] = { { .fd = PQsocket(pg->conn), .events = POLLIN },
+            { .fd = other, .events = POLLIN } };
         struct timespec left;
         int64_t left_us;
 
         if (unsent < 0 || (unsent == 0 && has_result(pg)))
             return true;
         if (unsent > 0)
-            fd.events |= POLLOUT;
+            fds[0].events |= POLLOUT;
         left_us = deadline_us - clock_monotonic_us();
         if (left_us <= 0)
             return false;
         left = clock_timespec(left_us);
-        if (ppoll(&fd, 1, &left, NULL) > 0 && (fd.revents & ~POLLOUT) && !read_input(pg))
+        if (ppoll(fds, ARRAY_LEN(fds), &left, NULL) <= 0)
+            continue;
+        if ((fds[0].revents & ~POLLOUT) && !read_input(pg))
             return true;
+        if (fds[0].revents == 0)
+            return false; /* something else has arrived */
     }
 }
 

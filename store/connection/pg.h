@@ -160,9 +160,10 @@ MUST_USE enum status pg_send_singly(
 
 /*
  * Send what is still buffered and wait up to wait_us for the next result. true: pg_next will not
- * block, because the result has arrived or the connection is gone.
+ * block, because the result has arrived or the connection is gone. false: the time is over, or the
+ * file descriptor `other` has become readable first; -1: there is none.
  */
-bool pg_wait(struct pg *pg, int64_t wait_us);
+bool pg_wait(struct pg *pg, int64_t wait_us, int other);
 
 /*
  * Take the result of the next statement. On STATUS_OK the caller owns *out: PQclear, or a PG_RESULT

@@ -28,6 +28,8 @@ enum {
     READS_US = 1000000, /* microseconds; see read_first */
     /* of stored properties, for the writes of several callers together */
     MAX_READ_BYTES = 32 << 20,
+    /* of properties: a socket buffers this much, so sending does not wait for the server to read */
+    MAX_BEGUN_BYTES = 32 * 1024,
 };
 
 /* ---- flight 1 ---- */
@@ -490,20 +492,34 @@ static void fill_written(struct write_set *set, const PGresult *written)
     }
 }
 
-static enum status run_blind(struct session *session, struct write_set *set, struct error *err)
-{
-    struct error failure = { 0 };
-    PG_RESULT written = NULL;
-    enum status status, committed;
+/* What the database has answered to the statements of a blind write. */
+struct blind_answer {
+    PGresult *written;
+    struct error failure; /* of a statement before COMMIT; status STATUS_OK: none */
+    struct error lost;    /* why the answer is not that the transaction has committed; the same */
+};
 
-    TRY(send_blind(session, set, err));
-    status = pg_done(&session->pg, &failure);
-    if (status == STATUS_OK)
-        status = pg_done(&session->pg, &failure);
-    if (status == STATUS_OK)
-        status = pg_next(&session->pg, &written, &failure);
-    committed = session_take_commit(session, err);
-    if (status == STATUS_OK && PQntuples(written) == 0)
+/* Take the answer, which has arrived. false: something has failed, and conclude_blind decides what. */
+static bool take_blind(struct session *session, struct blind_answer *answer)
+{
+    answer->failure.status = pg_done(&session->pg, &answer->failure);
+    if (answer->failure.status == STATUS_OK)
+        answer->failure.status = pg_done(&session->pg, &answer->failure);
+    if (answer->failure.status == STATUS_OK)
+        answer->failure.status = pg_next(&session->pg, &answer->written, &answer->failure);
+    answer->lost.status = session_take_answer(session, &answer->lost);
+    return answer->failure.status == STATUS_OK && answer->lost.status == STATUS_OK &&
+           PQntuples(answer->written) > 0;
+}
+
+static enum status conclude_blind(
+    struct session *session, struct write_set *set, const struct blind_answer *answer, struct error *err)
+{
+    enum status status = answer->failure.status, committed = STATUS_OK;
+
+    if (answer->lost.status != STATUS_OK)
+        committed = session_settle_commit(session, &answer->lost, err);
+    if (status == STATUS_OK && PQntuples(answer->written) == 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     /*
      * The upserts are committed, but the answer with their versions was lost, so the versions are
@@ -512,12 +528,24 @@ static enum status run_blind(struct session *session, struct write_set *set, str
     if (status != STATUS_OK && committed == STATUS_OK)
         return session_ask(session, ask_written, set, err) == STATUS_OK ? STATUS_OK : lost_etag(err);
     if (status != STATUS_OK && committed != STATUS_MAYBE_DONE) {
-        *err = failure;
+        *err = answer->failure;
         return status;
     }
     TRY(committed);
-    fill_written(set, written);
+    fill_written(set, answer->written);
     return STATUS_OK;
+}
+
+static enum status run_blind(struct session *session, struct write_set *set, struct error *err)
+{
+    struct blind_answer answer = { 0 };
+    enum status status;
+
+    TRY(send_blind(session, set, err));
+    (void)take_blind(session, &answer);
+    status = conclude_blind(session, set, &answer, err);
+    PQclear(answer.written);
+    return status;
 }
 
 static bool versions_known(const struct planned *planned)
@@ -763,7 +791,86 @@ static void run(struct session *session, struct operation *batch, const struct c
 
 void write_batch_run(struct session *session, struct operation *batch, void *context)
 {
+    /* clears what a failed write_batch_begin or write_batch_finish has left */
+    pg_recover(&session->pg);
     run(session, batch, context);
+}
+
+/* ---- in steps ---- */
+
+/* A blind write that was sent by the thread that has submitted it. */
+struct begun {
+    struct write_set set;
+    struct blind_answer answer;
+    bool has_failed;
+};
+
+static bool may_begin(const struct session *session, const struct operation *batch)
+{
+    const struct operation_write *in = &batch->in.write;
+
+    return session_is_ready(session) && !batch->next && in->count == 1 &&
+           in->writes[0].properties.bytes.len <= MAX_BEGUN_BYTES;
+}
+
+void *write_batch_begin(struct session *session, struct operation *batch)
+{
+    struct begun *begun;
+    struct error ignored;
+
+    if (!may_begin(session, batch))
+        return NULL;
+    begun = arena_calloc(&session->arena, 1, sizeof(*begun));
+    session->now_ticks = clock_ticks();
+    write_set_build(&begun->set, session, batch);
+    if (begun->set.planned_count != 1 || !begun->set.is_blind || may_need_reads(&begun->set))
+        return NULL;
+    return send_blind(session, &begun->set, &ignored) == STATUS_OK ? begun : NULL;
+}
+
+bool write_batch_waits(const void *begun)
+{
+    return ((const struct begun *)begun)->has_failed;
+}
+
+/*
+ * Give the operation its outcome. It stays in the batch, to be run again, if it had no effect and may be attempted
+ * once more.
+ */
+static void decide_begun(
+    struct session *session, struct begun *begun, struct operation **batch, struct operation **decided)
+{
+    struct error err = { 0 };
+    enum status status = STATUS_OK;
+
+    if (begun->has_failed)
+        status = conclude_blind(session, &begun->set, &begun->answer, &err);
+    else
+        fill_written(&begun->set, begun->answer.written);
+    if (status != STATUS_OK && status != STATUS_MAYBE_DONE && !err.reason)
+        return;
+    if (status == STATUS_OK)
+        answer_blind(&begun->set);
+    else
+        attempt_fail(*batch, &err);
+    FAILPOINT("write.after_blind_commit");
+    *decided = *batch;
+    *batch = NULL;
+}
+
+bool write_batch_finish(
+    struct session *session, void *begun_write, struct operation **batch, struct operation **decided)
+{
+    struct begun *begun = begun_write;
+
+    *decided = NULL;
+    if (!begun->has_failed && !take_blind(session, &begun->answer)) {
+        begun->has_failed = true;
+        return true;
+    }
+    decide_begun(session, begun, batch, decided);
+    PQclear(begun->answer.written);
+    return false;
 }
 
 /* ---- writes of workers ---- */

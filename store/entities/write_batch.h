@@ -28,6 +28,12 @@ struct session;
  */
 void write_batch_run(struct session *session, struct operation *batch, void *context);
 
+/* In steps, for one unconditional upsert of one entity into a table without indexes: lane.h. */
+void *write_batch_begin(struct session *session, struct operation *batch);
+bool write_batch_finish(
+    struct session *session, void *begun, struct operation **batch, struct operation **decided);
+bool write_batch_waits(const void *begun);
+
 struct worker;
 struct write_set;
 

@@ -68,6 +68,7 @@ struct lane {
     pthread_cond_t stops; /* wakes the threads that rest */
     struct fair_queue queue;
     int idle; /* number of threads that wait for work */
+    int lent; /* number of those whose session is lent */
     struct lane_work work;
     bool stopping;
     struct lane_statistics statistics; /* all except `waiting` and `late` */
@@ -85,6 +86,18 @@ static bool has_work(const struct lane *lane)
     return fair_queue_count(&lane->queue) > 0;
 }
 
+/*
+ * Wake a thread that is idle. The thread of a session that is lent may be the one that is woken, and can do nothing:
+ * so then all are. The caller holds the mutex.
+ */
+static void wake_one(struct lane *lane)
+{
+    if (lane->lent > 0)
+        pthread_cond_broadcast(&lane->arrived);
+    else if (lane->idle > 0)
+        pthread_cond_signal(&lane->arrived);
+}
+
 static bool enqueue(struct lane *lane, struct operation *operation, bool wakes)
 {
     bool taken;
@@ -92,8 +105,8 @@ static bool enqueue(struct lane *lane, struct operation *operation, bool wakes)
     pthread_mutex_lock(&lane->mutex);
     taken = !lane->stopping && fair_queue_add(&lane->queue, operation, clock_monotonic_us());
     if (taken) {
-        if (wakes && lane->idle > 0)
-            pthread_cond_signal(&lane->arrived);
+        if (wakes)
+            wake_one(lane);
     } else {
         lane->statistics.refused++;
     }
@@ -145,7 +158,8 @@ static void count_batch(struct lane *lane, int operations)
 static int share_of(const struct lane *lane)
 {
     int waiting = fair_queue_count(&lane->queue);
-    int threads = lane->options.steps || waiting < MIN_SHARED ? 1 : lane->idle + 1;
+    bool is_shared = waiting >= MIN_SHARED && !(lane->options.steps && !lane->options.steps->alone);
+    int threads = is_shared ? lane->idle + 1 : 1;
     int share = (waiting + threads - 1) / threads;
 
     return share < lane->options.batch_operations ? share : lane->options.batch_operations;
@@ -263,11 +277,12 @@ static struct operation *next_batch(struct lane_thread *thread, void **begun)
         thread->handed = NULL;
         thread->begun = NULL;
         thread->lent = false;
+        lane->lent--;
     } else if (has_work(lane)) {
         batch = take_for(thread);
     }
-    if (has_work(lane) && lane->idle > 0)
-        pthread_cond_signal(&lane->arrived);
+    if (has_work(lane))
+        wake_one(lane);
     pthread_mutex_unlock(&lane->mutex);
     return batch;
 }
@@ -434,18 +449,27 @@ static void *serve(void *argument)
 
 /* ---- in the submitter's thread ---- */
 
+/* Whether what waits may be run by the submitter. The caller holds the mutex. */
+static bool may_lend(const struct lane *lane)
+{
+    if (!lane->options.steps || !has_work(lane))
+        return false;
+    return !lane->options.steps->alone || (fair_queue_count(&lane->queue) == 1 && lane->work.running == 0);
+}
+
 /* An idle session and a batch for it; NULL if no session is idle or no work waits. */
 static struct operation *borrow_session(struct lane *lane, struct lane_thread **out)
 {
     struct operation *batch = NULL;
 
     pthread_mutex_lock(&lane->mutex);
-    for (int i = 0; i < lane->options.threads && has_work(lane) && !batch; i++) {
+    for (int i = 0; i < lane->options.threads && may_lend(lane) && !batch; i++) {
         struct lane_thread *thread = &lane->threads[i];
 
         if (!thread->idle || thread->lent)
             continue;
         thread->lent = true;
+        lane->lent++;
         *out = thread;
         batch = take_for(thread);
     }
@@ -462,14 +486,16 @@ static void give_back(struct lane_thread *thread, struct operation *batch, void 
     thread->handed = batch;
     thread->begun = begun;
     thread->lent = batch != NULL; /* the session is lent until the batch is done */
-    if (!batch)
+    if (!batch) {
+        lane->lent--;
         note_end(thread);
+    }
     if (batch || lane->stopping)
         pthread_cond_broadcast(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);
 }
 
-static void run_lent(struct lane_thread *thread, struct operation *batch)
+static void run_lent(struct lane_thread *thread, struct operation *batch, int arrivals)
 {
     const struct lane_steps *steps = thread->lane->options.steps;
     struct operation *decided = NULL;
@@ -479,9 +505,11 @@ static void run_lent(struct lane_thread *thread, struct operation *batch)
     batch = drop_all_late(thread->lane, batch);
     operation_times_set_begun(batch, now_us);
     begun = batch ? steps->begin(&thread->session, batch) : NULL;
-    while (begun && pg_wait(&thread->session.pg, until_us - clock_monotonic_us())) {
+    while (begun && pg_wait(&thread->session.pg, until_us - clock_monotonic_us(), arrivals)) {
         if (!steps->finish(&thread->session, begun, &batch, &decided))
             begun = NULL;
+        else if (steps->waits && steps->waits(begun))
+            break;
         if (batch) {
             answer(thread->lane, decided);
             decided = NULL;
@@ -493,18 +521,32 @@ static void run_lent(struct lane_thread *thread, struct operation *batch)
     answer(thread->lane, decided);
 }
 
-void lane_run(struct lane *lane)
+void lane_wake(struct lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    if (has_work(lane))
+        wake_one(lane);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+bool lane_has_work(struct lane *lane)
+{
+    bool has;
+
+    pthread_mutex_lock(&lane->mutex);
+    has = has_work(lane);
+    pthread_mutex_unlock(&lane->mutex);
+    return has;
+}
+
+void lane_run(struct lane *lane, int arrivals)
 {
     struct lane_thread *thread;
-    struct operation *batch;
+    struct operation *batch = borrow_session(lane, &thread);
 
-    batch = lane->options.steps ? borrow_session(lane, &thread) : NULL;
     if (batch)
-        run_lent(thread, batch);
-    pthread_mutex_lock(&lane->mutex);
-    if (has_work(lane) && lane->idle > 0)
-        pthread_cond_signal(&lane->arrived);
-    pthread_mutex_unlock(&lane->mutex);
+        run_lent(thread, batch, arrivals);
+    lane_wake(lane);
 }
 
 /* ---- start and stop ---- */

@@ -42,6 +42,16 @@ struct lane_steps {
      */
     bool (*finish)(
         struct session *session, void *begun, struct operation **batch, struct operation **decided);
+    /*
+     * May be NULL. Called after finish() has returned true. true: the next finish() may wait for the
+     * database, so the session's own thread must call it.
+     */
+    bool (*waits)(const void *begun);
+    /*
+     * Only an operation that is alone is run in steps: no other waits in the lane, and none runs. So
+     * writes that come together become one batch, and its threads share them.
+     */
+    bool alone;
 };
 
 struct lane_options {
@@ -101,9 +111,16 @@ bool lane_collect(struct lane *lane, struct operation *operation);
 
 /*
  * Run the collected operations: in this thread if the lane has steps and a session is idle,
- * otherwise in the lane's threads.
+ * otherwise in the lane's threads. If the file descriptor `arrivals` becomes readable meanwhile, the
+ * batch is handed over to the session's thread; -1: there is none, and the batch is handed over only
+ * if it takes long.
  */
-void lane_run(struct lane *lane);
+void lane_run(struct lane *lane, int arrivals);
+
+/* As lane_run, in the lane's threads. */
+void lane_wake(struct lane *lane);
+
+bool lane_has_work(struct lane *lane);
 
 /* Fills all members except the name. */
 void lane_read_statistics(struct lane *lane, struct lane_statistics *out);

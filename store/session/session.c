@@ -318,36 +318,41 @@ static enum status resolve(struct session *session, struct lost_commit *lost, st
     return STATUS_MAYBE_DONE;
 }
 
-/* Take all results, and that of COMMIT. If a statement has failed, the transaction is rolled back. */
-static enum status commit_answer(struct session *session, struct error *err)
+enum status session_take_answer(struct session *session, struct error *err)
 {
     bool committed = false;
 
     if (pg_end_commit(&session->pg, &committed, err) == STATUS_OK && !committed)
         error_set(err, STATUS_INTERNAL, "the database rolled the transaction back");
-    if (!committed) {
-        pg_recover(&session->pg);
+    if (!committed)
         return err->status;
-    }
     if (deletes_markers(session))
         session->markers_from = session->marker_number;
     return STATUS_OK;
 }
 
-enum status session_take_commit(struct session *session, struct error *err)
+enum status session_settle_commit(struct session *session, const struct error *failure, struct error *err)
 {
     struct lost_commit lost = { .connection_id = session->connection_id, .number = session->marker_number };
-    struct error failure = { 0 };
 
-    if (commit_answer(session, &failure) == STATUS_OK)
-        return STATUS_OK;
-    if (!pg_is_open(&session->pg)) { /* the server may have received COMMIT */
+    if (pg_is_open(&session->pg)) {
+        pg_recover(&session->pg);
+    } else { /* the server may have received COMMIT */
         TRY(resolve(session, &lost, err));
         if (lost.committed)
             return STATUS_OK;
     }
-    *err = failure;
-    return failure.status;
+    *err = *failure;
+    return failure->status;
+}
+
+enum status session_take_commit(struct session *session, struct error *err)
+{
+    struct error failure = { 0 };
+
+    if (session_take_answer(session, &failure) == STATUS_OK)
+        return STATUS_OK;
+    return session_settle_commit(session, &failure, err);
 }
 
 struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count)

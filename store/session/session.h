@@ -182,6 +182,15 @@ MUST_USE enum status session_send_guarded_commit(struct session *session, struct
 MUST_USE enum status session_take_commit(struct session *session, struct error *err);
 
 /*
+ * session_take_commit in two parts, for a caller that must not wait. The first only takes what has
+ * arrived; its failure may be that the answer was lost. Then the second rolls back, or resolves the
+ * COMMIT, which can take seconds. Statuses of the second: see session_take_commit.
+ */
+MUST_USE enum status session_take_answer(struct session *session, struct error *err);
+MUST_USE enum status session_settle_commit(
+    struct session *session, const struct error *failure, struct error *err);
+
+/*
  * Ask the database a question that a lost answer has left open, on as many new connections as
  * necessary, for at most resolve_limit_us. The session keeps its marker and catalogue. If no
  * attempt succeeds, the last failure is returned.

@@ -177,7 +177,7 @@ static int largest_of(struct lane *lane, struct operation crowd[CROWD])
         crowd[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
         ck_assert(lane_collect(lane, &crowd[i]));
     }
-    lane_run(lane);
+    lane_run(lane, -1);
     pthread_mutex_lock(&batches.mutex);
     while (batches.answered < CROWD)
         pthread_cond_wait(&batches.changed, &batches.mutex);
@@ -269,7 +269,7 @@ START_TEST(what_reads_much_waits_for_what_reads_little)
             .account = i < CALLS ? STR_LITERAL("wide") : STR_LITERAL("narrow") };
         ck_assert(lane_collect(lane, &calls[i]));
     }
-    lane_run(lane);
+    lane_run(lane, -1);
     pthread_mutex_unlock(&answered_calls.gate);
     pthread_mutex_lock(&batches.mutex);
     while (batches.answered < 2 * CALLS)

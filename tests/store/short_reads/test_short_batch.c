@@ -366,7 +366,7 @@ static void run_together(struct operation *batch, bool in_steps)
     struct operation *left = batch, *decided;
     void *begun = in_steps ? short_batch_begin(&session, batch) : NULL;
 
-    while (begun && pg_wait(&session.pg, WAIT_US) && short_batch_finish(&session, begun, &left, &decided))
+    while (begun && pg_wait(&session.pg, WAIT_US, -1) && short_batch_finish(&session, begun, &left, &decided))
         continue;
     if (left)
         short_batch_run(&session, left, NULL);
@@ -633,7 +633,8 @@ START_TEST(what_has_become_open_is_asked_again)
     for (int i = 0; i < 2; i++)
         ck_assert_uint_eq(look_up_both(cork, bonn, in_steps)->out.lookup.count, 0);
 
-    test_sql(scene.sql, "delete from intents"); /* without its work: the entry is wrong, and shows what is read */
+    test_sql(
+        scene.sql, "delete from intents"); /* without its work: the entry is wrong, and shows what is read */
     ck_assert_uint_eq(look_up_both(cork, bonn, in_steps)->out.lookup.count, 0);
     ck_assert_uint_eq(look_up_both(cork, bonn, in_steps)->out.lookup.count, 1);
 }
