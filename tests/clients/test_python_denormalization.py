@@ -310,6 +310,18 @@ class Copies(RuleCase):
         rule.catch_up()
         self.assertEqual((rule.status().refused, self.names()), (0, {"x" * 30_000}))
 
+    def test_dependents_that_are_too_large_for_one_reply_lose_their_copies_too(self):
+        self.manager("1", Name="Ada")
+        for n in range(8):
+            self.departments.insert({"PartitionKey": "sales", "RowKey": f"{n}", "Manager": "1", **{f"P{n}": b"x" * 60_000 for n in range(15)}})
+        rule = self.create()
+        rule.catch_up()
+        self.assertEqual(self.names(), {"Ada"})
+        self.managers.delete("sales", "1")
+        rule.catch_up()
+        self.assertEqual((self.names(), rule.status().refused), ({None}, 0))
+        self.assertEqual([len(one) for one in self.departments.query()], [18] * 8)
+
     def test_a_refusal_goes_with_its_dependent(self):
         self.manager("1", Name="x" * 30_000)
         self.departments.insert({"PartitionKey": "sales", "RowKey": "a", "Manager": "1", **{f"P{n}": b"x" * 60_000 for n in range(17)}})
@@ -419,6 +431,18 @@ class LifeCycle(RuleCase):
                 rule.catch_up()
                 self.assertEqual(self.copies(), {"a": "Ada Lovelace", "b": "Ada Lovelace"})
                 self.assertEqual(rule.verify(settle=0).differences, [])
+
+    def test_it_begins_again_when_the_database_was_restored(self):
+        self.manager("1", Name="Ada")
+        self.department("a", Manager="1")
+        rule = self.create()
+        rule.catch_up()
+        self.stack.sql("update catalogue set epoch = epoch + 1, version = version + 1, floor = floor + (1::int8 << 40)")
+        rule.catch_up()
+        self.assertEqual(rule.status().compared, 3)  # once by each build, and once because the copy was written
+        self.manager("1", Name="Grace")
+        rule.catch_up()
+        self.assertEqual(self.copies(), {"a": "Grace"})
 
     def test_it_begins_again_with_a_table_that_was_made_anew(self):
         for table in ("managers", "departments"):
