@@ -8,6 +8,7 @@ INDEX = "ByOwnColor"  # of lookups.py: an entry for every entity
 _RANGE = ("libpq range 1", "rate")
 _MODES = {"verify full": (), "verify fast": ((4, 1),)}
 _LOADS = ("get 64", "upsert 256")
+_ABSENT = (3, [(1, "p"), (2, "absent")])
 
 ROWS = [
     Row("entities verified, full / libpq binary range, one connection", ("verify full", "rate"), _RANGE, aim=0.2),
@@ -29,11 +30,14 @@ class Verifications:
         finally:
             self.product.stack.stop("worker")
 
+    def request(self, *more):
+        self.product.once("/tavola.v1.IndexService/VerifyIndex", [wire.message((1, INDEX), *more)])
+        self.product.wait_for("select count(*) from operations where kind = 'verify_index' and state in (1, 2)")
+
     def run(self, more):
         """From the request to the end of the operation, by its own times."""
         product = self.product
-        product.once("/tavola.v1.IndexService/VerifyIndex", [wire.message((1, INDEX), *more)])
-        product.wait_for("select count(*) from operations where kind = 'verify_index' and state in (1, 2)")
+        self.request(*more)
         seconds, entities, differences = product.sql(
             "select (o.ended - o.started) / 1e7, r.sources, r.missing + r.dangling + r.mismatched + r.manifests"
             " from operations o join index_reports r using (operation_id)"
@@ -43,8 +47,11 @@ class Verifications:
         return {"entities": int(entities), "seconds": float(seconds)}
 
     def verify(self, more):
-        return self.beside_worker(lambda: self.product.loads.measured(lambda: self.run(more), "entities", "worker"),
-                                  TAVOLA_SCRUB_SHARE="0")
+        def measure():
+            self.request(_ABSENT)  # once it has ended, the worker has started
+            return self.product.loads.measured(lambda: self.run(more), "entities", "worker")
+
+        return self.beside_worker(measure, TAVOLA_SCRUB_SHARE="0")
 
     def load(self, load, **settings):
         product = self.product

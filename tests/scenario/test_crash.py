@@ -23,7 +23,7 @@ SLICE = [
     ("build_walk.after_owners", "kill", 1),
     ("build.settled", "kill", 1),
     ("strong_build.before_commit", "kill", 1),
-    ("build_range_locked.after_lock", "stop", 1),
+    ("strong_build.after_source_read", "stop", 1),
     ("verify.after_repair", "kill", 1),
     ("repair.before_commit", "error", 1),
     ("scrub.before_begin", "kill", 1),

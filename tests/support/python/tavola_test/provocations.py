@@ -141,7 +141,7 @@ class LargeBuild(Build):
 
     def provoke(self, caller):
         caller.create_index(index={
-            "name": self.new_name("by-key"), "table": self.table, "shape": 1, "place": 1, "unique": len(self.made) % 2 == 0,
+            "name": self.new_name("bykey"), "table": self.table, "shape": 1, "place": 1, "unique": len(self.made) % 2 == 0,
             "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "N"}]
         })
 
