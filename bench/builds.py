@@ -19,6 +19,8 @@ SHARE = 0.5  # of the maximum of the writes
 MUST, AIM = 40_000, 80_000
 TIMEOUT = 1200  # seconds, of the builds of a measurement
 BESIDE_MUST, BESIDE_AIM = 20_000, 40_000
+VERIFY_AIM = 300_000
+FAST = (4, 1)
 
 ROWS = [
     Row("index build, entities / 40,000 a second", ("build", "rate"), MUST, must=1, aim=AIM / MUST),
@@ -32,6 +34,8 @@ ROWS = [
     Row("five indexes at once, entries / one index", (f"build of {AT_ONCE}", "rate"), ("build", "rate")),
     Row("index build beside writes at half, entities / 20,000 a second", ("build beside writes", "rate"), BESIDE_MUST,
         must=1, aim=BESIDE_AIM / BESIDE_MUST),
+    Row("verification in full, entities / 300,000 a second", ("verify full", "rate"), VERIFY_AIM, aim=1),
+    Row("verification, fast, entities / in full", ("verify fast", "rate"), ("verify full", "rate")),
     Row("upsert beside index build, p99 / alone", ("build beside writes", "p99_us"), ("writes at half", "p99_us"), "<=",
         unit="us"),
 ]
@@ -104,6 +108,23 @@ class Builds:
         self.product.sql("vacuum entities, index_state")
         return {"rate": entries / seconds} | {name: (cpu[name] - used[name]) * 1e6 / entries for name in cpu}
 
+    def verify(self, *mode):
+        """Of an index that is made for it: the time of the operation."""
+        product, name = self.product, f"Index{self.built}"
+        self.built += 1
+        if "worker" not in self.stack.children:
+            product.start_worker()
+        product.create_index(wire.create_index(name, TABLE))
+        product.wait_for("select count(*) from indexes where state in (1, 2)", TIMEOUT)
+        product.sql("vacuum analyze")
+        product.once("/tavola.v1.IndexService/VerifyIndex", [wire.message((1, name), *mode)])
+        product.wait_for("select count(*) from operations where kind = 'verify_index' and state in (1, 2)", TIMEOUT)
+        seconds = float(product.sql("select (ended - started) / 1e7 from operations where kind = 'verify_index'"
+                                    " order by started desc limit 1"))
+        product.once("/tavola.v1.IndexService/DropIndex", [wire.message((1, name))])
+        product.wait_for("select count(*) from operations where state = 1", TIMEOUT)
+        return {"rate": self.size / seconds}
+
     def build_beside_writes(self):
         """The writes' latencies are the medians of loads of some seconds, one after the other until the build is done."""
         seen, failures = {}, []
@@ -135,6 +156,8 @@ class Builds:
             "build same partition": lambda: self.build(declare=wire.create_strong_index),
             "build unique, same partition": lambda: self.build(declare=wire.create_strong_index, unique=True),
             f"build of {AT_ONCE}": lambda: self.build(AT_ONCE),
+            "verify full": self.verify,
+            "verify fast": lambda: self.verify(FAST),
             "writes at half": self.write_at_half,
             "build beside writes": self.build_beside_writes,
         }

@@ -149,7 +149,8 @@ class Caller(threading.Thread):
 
     def bear(self, error):
         """The errors that a caller must expect of a call."""
-        if error.code not in UNKNOWN_OUTCOME:
+        waited_too_long = error.reason == "SERVER_BUSY"  # behind the locks of a process that stands still
+        if error.code not in UNKNOWN_OUTCOME and not waited_too_long:
             raise error
         self.disconnect()
         time.sleep(ABSENT_SERVER_PAUSE)
