@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "client/arguments.h"
+#include "client/blob_folder.h"
 #include "client/calls.h"
 #include "client/checkpoint.h"
 #include "client/command.h"
@@ -22,13 +23,15 @@
 #include "client/time_text.h"
 #include "domain/ticks.h"
 
-#define EXPORT_ARGUMENTS "TABLE [--output FILE] [--csv] [--filter TEXT] [--snapshot] [--restart]"
+#define EXPORT_ARGUMENTS                                                                                     \
+    "TABLE [--output FILE] [--csv] [--filter TEXT] [--snapshot] [--restart] [--blobs FOLDER]"
 
 enum { SAMPLE = 1000, LINE_BYTES = 65536, PART_BYTES = CHECKPOINT_PATH_BYTES };
 
 struct export_run {
     struct arguments arguments;
     const char *table, *path; /* path NULL: standard output */
+    const char *folder;       /* for the blobs that entities hold; NULL: these are left out */
     bool is_snapshot, has_told_snapshot;
     char part[PART_BYTES]; /* of a snapshot: the file until it is complete; empty: none */
     FILE *output;
@@ -169,11 +172,38 @@ static bool write_sample(struct export_run *run)
     return written;
 }
 
+/*
+ * Save the contents that the entity holds. If it was changed since, it is read again. *json: NULL if it was deleted.
+ */
+static bool save_blobs(struct export_run *run, const struct tavola_entity *entity, char **json)
+{
+    struct tavola_key key = tavola_entity_key(entity);
+    struct tavola_entity *again = NULL;
+    struct tavola_error error = { .code = TAVOLA_OK };
+
+    while (!blob_folder_save(run->folder, run->client, *json, &error)) {
+        tavola_free(*json);
+        *json = NULL;
+        if (strcmp(error.reason, "BLOB_CHANGED") != 0)
+            return error.code == TAVOLA_OK ? false : (calls_failed(&error), false);
+        if (tavola_get(run->client, run->table, key, NULL, &again, &error) == TAVOLA_NOT_FOUND)
+            return true;
+        if (error.code != TAVOLA_OK)
+            return (void)calls_failed(&error), false;
+        *json = tavola_entity_to_json(again);
+        tavola_entity_free(again);
+    }
+    return true;
+}
+
 static bool write_json(struct export_run *run, const struct tavola_entity *entity)
 {
     char *json = tavola_entity_to_json(entity);
 
-    fprintf(run->output, "%s\n", json);
+    if (run->folder && !save_blobs(run, entity, &json))
+        return false;
+    if (json)
+        fprintf(run->output, "%s\n", json);
     tavola_free(json);
     return true;
 }
@@ -303,6 +333,11 @@ static int run_export(const struct client_config *config, int argc, char **argv)
     run.table = run.arguments.words[0];
     run.path = arguments_value(&run.arguments, "--output");
     run.is_snapshot = arguments_value(&run.arguments, "--snapshot") != NULL;
+    run.folder = arguments_value(&run.arguments, "--blobs");
+    if (run.folder && arguments_value(&run.arguments, "--csv")) {
+        fprintf(stderr, "tavola export: --blobs goes with JSON lines\n");
+        return COMMAND_MISUSED;
+    }
     arena_init(&run.arena);
     interrupt_catch();
     if (open_output(&run) && (run.client = calls_open(config)) != NULL)
@@ -321,7 +356,9 @@ static const struct command commands[] = {
             "`tavola "
             "import` reads. By default other writes may be seen in part. With --snapshot the entities are "
             "those of one moment: the server holds that snapshot for a few minutes at most, one for an "
-            "account at once; vacuum cannot remove deleted rows meanwhile, and the export cannot be resumed",
+            "account at once; vacuum cannot remove deleted rows meanwhile, and the export cannot be resumed. "
+            "With --blobs the contents "
+            "that entities hold are files of FOLDER",
         .examples = "tavola export people --output people.jsonl\n"
                     "tavola export people --csv --filter 'Age ge 36' | head\n"
                     "tavola export people --snapshot --output people.jsonl\n",

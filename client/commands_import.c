@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "client/arguments.h"
+#include "client/blob_folder.h"
 #include "client/calls.h"
 #include "client/checkpoint.h"
 #include "client/command.h"
@@ -26,7 +27,8 @@
 #include "client/storage_source.h"
 
 #define IMPORT_ARGUMENTS                                                                                     \
-    "TABLE [FILE] [--from CONNECTION] [--source-table NAME] [--csv] [--rejected FILE] [--restart]"
+    "TABLE [FILE] [--from CONNECTION] [--source-table NAME] [--csv] [--rejected FILE] [--restart] "          \
+    "[--blobs FOLDER]"
 
 enum { MAX_UNDER_WAY = 16384, MAX_REPORTS = 10, NO_ENTITY = -1 };
 
@@ -60,6 +62,7 @@ struct import_run {
     int64_t entities;     /* the number of entities given to the import */
     int64_t line, offset; /* position of the reader */
     int64_t reports;
+    const char *folder; /* with the blobs that entities hold; NULL: references stay as they are */
     bool has_failed;
     bool is_begun; /* at least one line is settled, so a next run can continue */
 };
@@ -307,6 +310,12 @@ static bool send_line(struct import_run *run, char *text)
     };
     if (run->source && storage_source_position(run->source))
         line->position = copy_text(storage_source_position(run->source));
+    error = (struct tavola_error){ .code = TAVOLA_OK };
+    if (run->folder && !blob_folder_put(run->folder, run->client, text, &error)) {
+        if (error.code != TAVOLA_OK)
+            (void)calls_failed(&error);
+        return false;
+    }
     if (parse_line(run, text, &entity, &error) != TAVOLA_OK ||
         tavola_import_add(run->import, entity, &error) != TAVOLA_OK) {
         line->entity = NO_ENTITY;
@@ -411,6 +420,17 @@ static bool read_words(struct import_run *run)
     return true;
 }
 
+/* false: the option does not go with the others. */
+static bool read_folder(struct import_run *run)
+{
+    run->folder = arguments_value(&run->arguments, "--blobs");
+    if (!run->folder ||
+        (!arguments_value(&run->arguments, "--from") && !arguments_value(&run->arguments, "--csv")))
+        return true;
+    fprintf(stderr, "tavola import: --blobs goes with JSON lines\n");
+    return false;
+}
+
 static int run_import(const struct client_config *config, int argc, char **argv)
 {
     static struct import_run run;
@@ -421,6 +441,8 @@ static int run_import(const struct client_config *config, int argc, char **argv)
         return COMMAND_MISUSED;
     if (!read_words(&run))
         return command_misused("import", IMPORT_ARGUMENTS);
+    if (!read_folder(&run))
+        return COMMAND_MISUSED;
     arena_init(&run.arena);
     interrupt_catch();
     run.lines = xcalloc(MAX_UNDER_WAY, sizeof(*run.lines));
@@ -441,18 +463,22 @@ static int run_import(const struct client_config *config, int argc, char **argv)
 
 static void print_forms(FILE *out)
 {
-    fputs("\nA file of JSON lines has an entity on each line, as `tavola entity get` prints it. A CSV file "
-          "has the names "
-          "of its columns\nin its first line, with types: PartitionKey,RowKey,Name,Age:int32. An entity that "
-          "is there is "
-          "replaced.\n\nLines that are no entities, or that the service refuses, go to FILE.rejected, and "
-          "the exit code is "
-          "3. A run that was\ninterrupted goes on where it was: how far it had come is in "
-          "FILE.tavola-import.\n\nWith --from the entities of a table of a storage account are copied: of "
-          "Azure Tables, of its emulator\n(UseDevelopmentStorage=true), or of another Tavola. CONNECTION is "
-          "its connection string, or @FILE for the file\nthat has it, since other users of a machine see "
-          "arguments. The table is made if it is not there. How far the copy\nhad come is in "
-          "TABLE.tavola-import, and refused entities are in TABLE.rejected, in the working folder.\n",
+    fputs(
+        "\nA file of JSON lines has an entity on each line, as `tavola entity get` prints it. A CSV file "
+        "has the names "
+        "of its columns\nin its first line, with types: PartitionKey,RowKey,Name,Age:int32. An entity that "
+        "is there is "
+        "replaced.\n\nLines that are no entities, or that the service refuses, go to FILE.rejected, and "
+        "the exit code is "
+        "3. A run that was\ninterrupted goes on where it was: how far it had come is in "
+        "FILE.tavola-import.\n\nWith --from the entities of a table of a storage account are copied: of "
+        "Azure Tables, of its emulator\n(UseDevelopmentStorage=true), or of another Tavola. CONNECTION is "
+        "its connection string, or @FILE for the file\nthat has it, since other users of a machine see "
+        "arguments. The table is made if it is not there. How far the copy\nhad come is in "
+        "TABLE.tavola-import, and refused entities are in TABLE.rejected, in the working folder.\n\nWith "
+        "--blobs the "
+        "contents that the entities held are put from the files that `tavola export --blobs` has\nwritten to "
+        "FOLDER; the table has blob_properties.\n",
         out);
 }
 

@@ -161,6 +161,7 @@ static bool send_request(struct rpc_stream *stream, const struct tavola_blob_get
 
     request.name = codec_bytes(text_of(get->name));
     request.if_match = codec_bytes(text_of(get->if_match));
+    request.reference = codec_bytes(text_of(get->reference));
     request.offset = get->offset;
     request.length = get->length;
     buf_init(&message, NULL);

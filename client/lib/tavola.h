@@ -664,12 +664,13 @@ struct tavola_blob {
 
 /* A put. Members that are zero are not used. */
 struct tavola_blob_put {
-    const char *name;
+    const char *name; /* NULL: for entities; the reference is tavola-blob: and the ETag without its quotes */
     const char *content_type;
-    const char *if_match;  /* an ETag, or "*": replace this content, or any */
-    bool if_absent;        /* put the blob only if the name is free */
-    const char *upload_id; /* makes the upload one that can be continued: 1 to 128 printable ASCII characters */
-    int64_t offset;        /* continues an upload: the bytes that are stored */
+    const char *if_match; /* an ETag, or "*": replace this content, or any */
+    bool if_absent;       /* put the blob only if the name is free */
+    const char
+        *upload_id; /* makes the upload one that can be continued: 1 to 128 printable ASCII characters */
+    int64_t offset; /* continues an upload: the bytes that are stored */
     /* Give up to `room` of the next bytes. Returns their number; 0: there are no more; below 0: end the put. */
     int64_t (*read)(void *context, void *buffer, size_t room);
     void *context;
@@ -692,6 +693,7 @@ struct tavola_blob_get {
     /* Take the next bytes. false: end the get. */
     bool (*write)(void *context, const void *bytes, size_t count);
     void *context;
+    const char *reference; /* instead of a name: of a content that an entity holds */
 };
 
 /*

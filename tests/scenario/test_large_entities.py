@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large entities: properties that hold contents of blobs, by every way in which entities come and go."""
 
+import os
+import shutil
+import tempfile
 import threading
 import time
 import unittest
@@ -10,6 +13,7 @@ from tavola_test.blobs import CHUNK, content, get, put
 from tavola_test.case import ServerCase
 from tavola_test.client import ApiError, ImportEntitiesRequest, match
 from tavola_test.client import entity as build_entity
+from tavola_test.processes import run_program
 from tavola_test.waiting import wait_for
 
 def entity(row, expires=None, **properties):
@@ -115,6 +119,44 @@ class EntityAndContent(LargeCase):
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", put, self.client, "named", b"x", write=good)
         for fields in ({"reference": "x"}, {"reference": "tavola-blob:00"}, {"name": "n", "reference": "tavola-blob:" + 32 * "0"}):
             self.refused("INVALID_ARGUMENT", "INVALID_INPUT", get, self.client, **fields)
+
+
+class Exports(LargeCase):
+    def tavola(self, *arguments, code=0):
+        ran = run_program("tavola", *arguments, settings={"TAVOLA_TARGET": self.stack.target})
+        self.assertEqual(ran.returncode, code, ran.stderr)
+        return ran.stderr
+
+    def test_an_export_has_the_contents_and_an_import_puts_them_again(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        data = {row: content(2 * CHUNK + 5, row) for row in range(3)}
+        for row, part in data.items():
+            self.write(f"{row}", Photo=self.content([part[:CHUNK], part[CHUNK:]]), Text="tavola-blob as a text")
+        shared = self.get(self.table, "p", "0").properties["Photo"].string_value
+        self.write("shared", Photo=shared)
+        file = os.path.join(folder, "people.jsonl")
+        self.tavola("export", self.table, "--output", file, "--blobs", folder)
+        self.assertEqual(len(os.listdir(folder)), 3 + 1)
+        before, after = self.table, self.new_name()
+        self.client.create_table(name=after, blob_properties=True)
+        self.client.delete_table(name=before)
+        self.tavola("import", after, file, "--blobs", folder)
+        self.assertEqual({row: self.held(f"{row}", table=after) for row in data}, data)
+        self.assertEqual(self.held("shared", table=after), data[0])
+        self.client.delete_table(name=after)
+        self.assert_nothing_left()
+
+    def test_what_is_missing_or_does_not_go_together_is_said(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.write("r", Photo=self.content(b"x"))
+        file = os.path.join(folder, "r.jsonl")
+        self.tavola("export", self.table, "--output", file)
+        missing = self.get(self.table, "p", "r").properties["Photo"].string_value.split(":")[1]
+        self.assertIn(missing, self.tavola("import", self.table, file, "--blobs", folder, code=1))
+        self.tavola("export", self.table, "--csv", "--blobs", folder, code=2)
+        self.tavola("import", self.table, file, "--csv", "--blobs", folder, code=2)
 
 
 class Holding(LargeCase):
