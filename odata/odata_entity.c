@@ -67,26 +67,30 @@ enum status odata_entity_read_table(struct str body, struct arena *arena, struct
 
 /* ---- members ---- */
 
-/* Append the comma, before every member but the first, and the name. */
-static void begin_member(struct buf *out, struct str name)
+/* Append the comma before every member but the first. */
+static void write_comma(struct buf *out)
 {
     if (out->data[out->len - 1] != '{')
         buf_append_byte(out, ',');
+}
+
+static void begin_member(struct buf *out, struct str name)
+{
+    write_comma(out);
     json_forms_write_text(out, name);
     buf_append_byte(out, ':');
 }
 
 static void write_text_member(struct buf *out, struct str name, struct str value)
 {
-    begin_member(out, name);
-    json_forms_write_text(out, value);
+    write_comma(out);
+    json_forms_write_pair(out, name, value);
 }
 
 /* Append "Name@odata.type":"Edm.Guid". */
 static void write_type(struct buf *out, struct str name, enum property_type type)
 {
-    if (out->data[out->len - 1] != '{')
-        buf_append_byte(out, ',');
+    write_comma(out);
     json_forms_write_text(out, name);
     out->len--; /* remove the closing quote: the name is continued */
     BUF_JOIN(out, STR_LITERAL("@odata.type\":\""), str_of(property_type_name(type)), STR_LITERAL("\""));
@@ -138,6 +142,10 @@ static void write_identity(const struct odata_view *view, struct str link, struc
 
 static void write_property(enum odata_level level, const struct property *property, struct buf *out)
 {
+    if (property->value.type == PROPERTY_STRING) { /* most are */
+        write_text_member(out, property->name, property->value.bytes);
+        return;
+    }
     if (level != ODATA_LEVEL_NONE && entity_json_needs_annotation(&property->value))
         write_type(out, property->name, property->value.type);
     begin_member(out, property->name);

@@ -284,18 +284,18 @@ static void write_escaped(struct buf *out, char c)
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /* Whether one of the eight bytes is less than `bound`, which is at most 0x80. */
-static bool has_less(uint64_t word, uint8_t bound)
+static inline bool has_less(uint64_t word, uint8_t bound)
 {
     return ((word - EACH_BYTE(bound)) & ~word & EACH_BYTE(0x80)) != 0;
 }
 
-static bool is_plain_word(uint64_t word)
+static inline bool is_plain_word(uint64_t word)
 {
     return !has_less(word, ' ') && !has_less(word ^ EACH_BYTE('"'), 1) &&
            !has_less(word ^ EACH_BYTE('\\'), 1);
 }
 
-static uint64_t word_at(const char *data)
+static inline uint64_t word_at(const char *data)
 {
     uint64_t word;
 
@@ -304,7 +304,7 @@ static uint64_t word_at(const char *data)
 }
 
 /* As word_at, from the first and the last half of at least four and at most eight bytes. */
-static uint64_t halves_of(struct str text)
+static inline uint64_t halves_of(struct str text)
 {
     uint32_t first, last;
 
@@ -317,7 +317,7 @@ static uint64_t halves_of(struct str text)
  * Whether all of the text is plain. Eight characters are tested at a time, since most of a page is such text; the
  * last eight may overlap those before.
  */
-static bool is_all_plain(struct str text)
+static inline bool is_all_plain(struct str text)
 {
     if (text.len > sizeof(uint64_t)) {
         for (size_t at = 0; at < text.len - sizeof(uint64_t); at += sizeof(uint64_t))
@@ -362,17 +362,35 @@ static void write_mixed(struct buf *out, struct str text)
     buf_append_byte(out, '"');
 }
 
-void json_forms_write_text(struct buf *out, struct str text)
+/* Write plain text, for which there is room; returns its end. */
+static inline char *put_plain(char *to, struct str text)
 {
-    char *to;
-
-    if (!is_all_plain(text)) {
-        write_mixed(out, text);
-        return;
-    }
-    to = buf_extend(out, text.len + 2);
     *to++ = '"';
     if (text.len > 0)
         memcpy(to, text.data, text.len);
     to[text.len] = '"';
+    return to + text.len + 1;
+}
+
+void json_forms_write_text(struct buf *out, struct str text)
+{
+    if (is_all_plain(text))
+        (void)put_plain(buf_extend(out, text.len + 2), text);
+    else
+        write_mixed(out, text);
+}
+
+void json_forms_write_pair(struct buf *out, struct str name, struct str text)
+{
+    char *to;
+
+    if (!is_all_plain(name) || !is_all_plain(text)) {
+        json_forms_write_text(out, name);
+        buf_append_byte(out, ':');
+        json_forms_write_text(out, text);
+        return;
+    }
+    to = put_plain(buf_extend(out, name.len + text.len + 5), name);
+    *to++ = ':';
+    (void)put_plain(to, text);
 }

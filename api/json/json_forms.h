@@ -48,4 +48,7 @@ MUST_USE bool json_forms_read_bytes(struct str text, struct arena *arena, struct
 /* Append text in quotes. text: UTF-8. */
 void json_forms_write_text(struct buf *out, struct str text);
 
+/* Both as text, with a colon between them. */
+void json_forms_write_pair(struct buf *out, struct str name, struct str text);
+
 #endif

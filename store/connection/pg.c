@@ -78,6 +78,7 @@ void pg_close(struct pg *pg)
         PQfinish(pg->conn);
     pg->conn = NULL;
     pg->syncs = 0;
+    pg->comes_singly = false;
     prepared_free(pg->prepared);
     pg->prepared = NULL;
     PQclear(pg->parse_failure);
@@ -300,13 +301,14 @@ static int pause_ms(const struct pg *pg, int64_t now_us, int64_t left_us)
  * full, and the rest, which is shorter, with the end of the statement. Reading every piece at once
  * would make the two processes wake each other once per piece, which costs both more than the piece
  * itself. So while whole pieces are all that waits, let some more arrive first. With TLS the
- * numbers of bytes are others, and everything is read at once.
+ * numbers of bytes are others, and everything is read at once. So are rows that come singly, since
+ * the caller works on them while the database makes the next ones.
  */
 static bool read_input(struct pg *pg)
 {
     int waiting;
 
-    for (int i = 0; i < MAX_PIECE_PAUSES; i++) {
+    for (int i = 0; i < MAX_PIECE_PAUSES && !pg->comes_singly; i++) {
         if (ioctl(PQsocket(pg->conn), FIONREAD, &waiting) != 0 || waiting == 0 ||
             waiting % PIECE_BYTES != 0 || waiting >= MAX_PIECES_BYTES)
             break;
@@ -530,6 +532,7 @@ enum status pg_send_singly(
     TRY(pg_send(pg, sql, params, err));
     if (!PQsetSingleRowMode(pg->conn))
         return connection_lost(pg, "rows cannot come singly", err);
+    pg->comes_singly = true;
     return STATUS_OK;
 }
 
@@ -569,6 +572,7 @@ enum status pg_end_commit(struct pg *pg, bool *committed, struct error *err)
         type = PQresultStatus(result);
         if (type == PGRES_PIPELINE_SYNC) {
             pg->syncs--;
+            pg->comes_singly = false;
             return first;
         }
         if (type != PGRES_TUPLES_OK && type != PGRES_SINGLE_TUPLE && type != PGRES_COMMAND_OK &&

@@ -45,6 +45,7 @@ struct pg {
     char failure_text[256];
     int64_t limit_us;          /* of each wait */
     int syncs;                 /* sent and not yet answered */
+    bool comes_singly;         /* the open flight was sent with pg_send_singly */
     struct prepared *prepared; /* NULL: not connected */
     /* the error of a Parse whose statement's result comes next; NULL: none */
     PGresult *parse_failure;
