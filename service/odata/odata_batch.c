@@ -326,6 +326,7 @@ static bool blames_operation(const struct error *err)
 static void write_answer(struct http_call *http, const struct odata_batch *batch, uint64_t index,
     const struct error *err, struct buf *out)
 {
+    const struct odata_call *outer = http->door_state;
     struct http_exchange *exchange = http->exchange;
     bool is_change_set = batch->request.is_change_set || !batch->parts;
     struct part none = {
@@ -339,6 +340,7 @@ static void write_answer(struct http_call *http, const struct odata_batch *batch
         none.http = *http;
         none.http.exchange = &none.exchange;
         none.http.door_state = &none.call;
+        memcpy(none.call.request_id, outer->request_id, sizeof(none.call.request_id));
     }
     http_reply_reset(&part->exchange.reply);
     lend_arena(part, exchange);

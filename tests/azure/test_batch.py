@@ -91,6 +91,7 @@ class Batch(unittest.TestCase):
     def failed(self, reply, status, code, message=None):
         answer = self.only_answer(reply)
         self.assertEqual((answer.status, answer.code()), (status, code), reply.text)
+        self.assertIn(f"RequestId:{reply.headers['x-ms-request-id']}", reply.text)
         if message is not None:
             self.assertEqual(answer.message(), message)
 
