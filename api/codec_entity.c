@@ -76,8 +76,8 @@ static enum status expires_decode(const Google__Protobuf__Timestamp *message, in
     return STATUS_OK;
 }
 
-static enum status entity_decode(
-    const Tavola__V1__Entity *message, struct arena *arena, struct entity *out, struct error *err)
+static enum status entity_decode(const Tavola__V1__Entity *message, struct arena *arena, struct entity *out,
+    struct property_excess **excess, struct error *err)
 {
     struct str *slices = ARENA_ARRAY(arena, struct str, message->n_properties);
 
@@ -85,18 +85,38 @@ static enum status entity_decode(
     TRY(entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), &out->key, err));
     for (size_t i = 0; i < message->n_properties; i++)
         slices[i] = codec_str(message->properties[i]);
-    return property_list_parse(slices, message->n_properties, &out->key, arena, &out->properties, err);
+    if (!excess)
+        return property_list_parse(slices, message->n_properties, &out->key, arena, &out->properties, err);
+    return property_list_parse_wide(&(struct property_slices){ slices, message->n_properties, &out->key },
+        arena, &out->properties, excess, err);
 }
 
-enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field, struct arena *arena,
-    struct entity *out, struct error *err)
+static enum status required_decode(const Tavola__V1__Entity *message, const char *field, struct arena *arena,
+    struct entity *out, struct property_excess **excess, struct error *err)
 {
     if (!message) {
         (void)reason_set(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing: the entity to write", field);
         return error_in_field(err, field);
     }
-    if (entity_decode(message, arena, out, err) != STATUS_OK)
+    if (entity_decode(message, arena, out, excess, err) != STATUS_OK)
         return in_part(err, field);
+    return STATUS_OK;
+}
+
+enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field, struct arena *arena,
+    struct entity *out, struct error *err)
+{
+    return required_decode(message, field, arena, out, NULL, err);
+}
+
+enum status codec_entity_decode_wide(const Tavola__V1__Entity *message, const char *field,
+    struct arena *arena, struct entity *out, struct property_excess **excess, struct error *err)
+{
+    TRY(required_decode(message, field, arena, out, excess, err));
+    if (*excess)
+        (void)in_part((*excess)->in_table, field);
+    if (*excess && (*excess)->in_wide_table)
+        (void)in_part((*excess)->in_wide_table, field);
     return STATUS_OK;
 }
 

@@ -22,6 +22,10 @@ MUST_USE enum status codec_entity_key_decode(
 MUST_USE enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field,
     struct arena *arena, struct entity *out, struct error *err);
 
+/* The same for an entity that may be too large for most tables, which *excess tells: property_list_parse_wide. */
+MUST_USE enum status codec_entity_decode_wide(const Tavola__V1__Entity *message, const char *field,
+    struct arena *arena, struct entity *out, struct property_excess **excess, struct error *err);
+
 /* Decode a required value that is not null. */
 MUST_USE enum status codec_entity_value_decode(const Tavola__V1__Value *message, const char *field,
     struct arena *arena, struct value *out, struct error *err);

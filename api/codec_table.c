@@ -66,6 +66,7 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
     out->sample_queries = table->samples_queries;
     out->periods = periods_message(&table->periods, arena);
     out->blob_properties = table->blob_properties;
+    out->wide_entities = table->is_wide;
     return out;
 }
 

@@ -72,8 +72,12 @@ static enum status put_decode(const struct put *put, const Tavola__V1__Precondit
     struct write write = { .kind = put->kind };
     struct entity entity;
 
-    TRY(codec_entity_decode(put->entity, put->field, arena, &entity, err));
-    TRY(precondition_decode(put->kind, precondition, arena, &write.condition, err));
+    TRY(codec_entity_decode_wide(put->entity, put->field, arena, &entity, &write.excess, err));
+    if (precondition_decode(put->kind, precondition, arena, &write.condition, err) != STATUS_OK) {
+        if (write.excess) /* what is wrong with the entity is told first */
+            *err = *write.excess->in_table;
+        return err->status;
+    }
     write.key = entity.key;
     write.properties = entity.properties;
     write.expires = entity.expires;

@@ -4,6 +4,9 @@
  */
 #include "client/command.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "client/calls.h"
 #include "client/rows.h"
 
@@ -22,9 +25,33 @@ static int run_changing(const struct client_config *config, int argc, char **arg
         client, change(client, argv[0], &error) == TAVOLA_OK ? COMMAND_OK : calls_failed(&error));
 }
 
+static const char create_usage[] = "NAME [--wide-entities]";
+
+static enum tavola_code create_wide(struct tavola *client, const char *table, struct tavola_error *error)
+{
+    char request[300];
+    char *reply = NULL;
+    enum tavola_code code;
+
+    snprintf(request, sizeof(request), "{\"name\": \"%.200s\", \"wideEntities\": true}", table);
+    code = tavola_call_json(client, "CreateTable", request, &reply, error);
+    tavola_free(reply);
+    return code;
+}
+
 static int run_create(const struct client_config *config, int argc, char **argv)
 {
-    return run_changing(config, argc, argv, "table create", tavola_create_table);
+    struct arguments arguments = { .command = "table create" };
+
+    if (!arguments_read(create_usage, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count != 1)
+        return command_misused("table create", create_usage);
+    if (!arguments_value(&arguments, "--wide-entities"))
+        return run_changing(config, 1, arguments.words, "table create", tavola_create_table);
+    if (strpbrk(arguments.words[0], "\"\\"))
+        return command_misused("table create", create_usage);
+    return run_changing(config, 1, arguments.words, "table create", create_wide);
 }
 
 static int run_drop(const struct client_config *config, int argc, char **argv)
@@ -78,7 +105,10 @@ static int run_list(const struct client_config *config, int argc, char **argv)
 }
 
 static const struct command commands[] = {
-    { .words = "table create", .arguments = "NAME", .help = "create a table", .run = run_create },
+    { .words = "table create",
+        .arguments = create_usage,
+        .help = "create a table; --wide-entities: an entity may have 100,000 properties",
+        .run = run_create },
     { .words = "table list",
         .arguments = ROWS_FORM,
         .help = "the names of the tables; in a form: when each was created, and the index that it holds",

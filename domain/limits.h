@@ -17,15 +17,18 @@ enum {
     LIMIT_KEY_BYTES = 1024,          /* UTF-8 bytes of the same */
     LIMIT_PROPERTY_NAME_UNITS = 255, /* UTF-16 code units */
     LIMIT_PROPERTIES = 252,          /* per entity, without the keys and the timestamp */
+    LIMIT_WIDE_PROPERTIES = 100000,  /* the same, in a table with wide entities */
     LIMIT_STRING_UNITS = 32768,      /* UTF-16 code units of a string value: 64 KiB */
     LIMIT_BINARY_BYTES = 65536,
-    LIMIT_ENTITY_BYTES = 1024 * 1024,       /* by the size formula in property.h */
-    LIMIT_BATCH_OPERATIONS = 100,           /* of an entity group transaction */
-    LIMIT_REQUEST_BYTES = 4 * 1024 * 1024,  /* serialized message */
-    LIMIT_RECEIVE_BYTES = 16 * 1024 * 1024, /* the transport's own limit, above the rule */
-    LIMIT_HEALTH_RECEIVE_BYTES = 4096,      /* where only probes call */
-    LIMIT_ERROR_ENTITY_BYTES = 2048,        /* of an entity that is returned with an error */
-    LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* except a single larger entity */
+    LIMIT_ENTITY_BYTES = 1024 * 1024,         /* by the size formula in property.h */
+    LIMIT_WIDE_BYTES = 16 * 1024 * 1024,      /* of the properties of a wide entity, as they are stored */
+    LIMIT_WIDE_READ_BYTES = 64 * 1024 * 1024, /* of wide entities that one transaction holds in memory */
+    LIMIT_BATCH_OPERATIONS = 100,             /* of an entity group transaction */
+    LIMIT_REQUEST_BYTES = 4 * 1024 * 1024,    /* serialized message */
+    LIMIT_RECEIVE_BYTES = 16 * 1024 * 1024,   /* the transport's own limit, above the rule */
+    LIMIT_HEALTH_RECEIVE_BYTES = 4096,        /* where only probes call */
+    LIMIT_ERROR_ENTITY_BYTES = 2048,          /* of an entity that is returned with an error */
+    LIMIT_REPLY_BYTES = 3 * 1024 * 1024,      /* except a single larger entity */
     LIMIT_PAGE_ROWS = 1000,
     /* rows looked at for one page; then it ends early */
     LIMIT_PAGE_EXAMINED = 10000,

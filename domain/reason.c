@@ -35,13 +35,16 @@ static const struct reason_info reasons[] = {
         "longer than 512 UTF-16 code units or 1,024 bytes of UTF-8.",
         "Split the value over several properties or entities, or shorten the key." },
     [REASON_TOO_MANY_PROPERTIES] = { "TOO_MANY_PROPERTIES", STATUS_INVALID,
-        "The entity has, or would have after the merge, more than 252 properties.",
-        "Spread the properties over several entities." },
+        "The entity has, or would have after the merge, more than 252 properties, or in a table with wide "
+        "entities more than 100,000.",
+        "Spread the properties over several entities, or use a table with wide entities." },
     [REASON_DUPLICATE_PROPERTIES_SPECIFIED] = { "DUPLICATE_PROPERTIES_SPECIFIED", STATUS_INVALID,
         "One property is named twice in one entity.", "Send every property once." },
     [REASON_ENTITY_TOO_LARGE] = { "ENTITY_TOO_LARGE", STATUS_INVALID,
-        "The names and values of the entity, after the merge if it is one, exceed 1 MiB.",
-        "Spread the properties over several entities, or keep the bulk elsewhere." },
+        "The names and values of the entity, after the merge if it is one, exceed 1 MiB, or in a table with "
+        "wide entities 16 MiB as they are stored. A read: the wide entity has more than 3 MiB.",
+        "Spread the properties over several entities, or keep the bulk elsewhere. A read: name the properties "
+        "that are needed in select." },
     [REASON_REQUEST_BODY_TOO_LARGE] = { "REQUEST_BODY_TOO_LARGE", STATUS_LIMIT,
         "The request is larger than 4 MiB.", "Send it in parts; do not repeat it as it is." },
     [REASON_INVALID_DUPLICATE_ROW] = { "INVALID_DUPLICATE_ROW", STATUS_INVALID,

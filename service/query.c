@@ -12,6 +12,8 @@ enum status query_decode(struct call_ctx *ctx, const struct query_request *reque
 
     TRY(codec_read_query_decode(request->query, ctx->arena, operation, err));
     TRY(codec_read_selection_decode(request->options, ctx->arena, &out->selection, err));
+    page->select = out->selection.names;
+    page->select_count = out->selection.count;
     TRY(codec_read_wait_decode(request->options, &operation->wait_for_transaction, err));
     out->purpose = request->purpose;
     out->identity = codec_read_query_identity(request->query, &out->selection, ctx->arena);

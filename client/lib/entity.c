@@ -309,9 +309,10 @@ enum tavola_code entity_receive(
     struct tavola_entity *entity, const Tavola__V1__Entity *message, struct tavola_error *error)
 {
     struct error err = { 0 };
+    struct property_excess *ignored;
     struct entity read;
 
-    if (codec_entity_decode(message, "entity", &entity->arena, &read, &err) != STATUS_OK)
+    if (codec_entity_decode_wide(message, "entity", &entity->arena, &read, &ignored, &err) != STATUS_OK)
         return call_error_set(
             error, TAVOLA_INTERNAL, "an entity of the service cannot be read: %s", err.message);
     set_key(entity, read.key.partition, read.key.row);
@@ -341,10 +342,11 @@ static struct str write_property(const struct entity_property *property, struct 
     return buf_str(&out);
 }
 
-/* Check key and properties by the domain's rules. */
+/* Check key and properties by the domain's rules; what depends on the table is the service's matter. */
 static enum status check_entity(
     const struct tavola_entity *entity, struct arena *arena, struct entity *out, struct error *err)
 {
+    struct property_excess *ignored;
     struct str *slices;
 
     *out = (struct entity){ .expires = entity->expires, .timestamp = entity->timestamp };
@@ -355,7 +357,8 @@ static enum status check_entity(
     slices = ARENA_ARRAY(arena, struct str, entity->count + 1);
     for (size_t i = 0; i < entity->count; i++)
         slices[i] = write_property(&entity->properties[i], arena);
-    return property_list_parse(slices, entity->count, &out->key, arena, &out->properties, err);
+    return property_list_parse_wide(&(struct property_slices){ slices, entity->count, &out->key }, arena,
+        &out->properties, &ignored, err);
 }
 
 enum tavola_code entity_message(const struct tavola_entity *entity, struct arena *arena,

@@ -118,6 +118,7 @@ struct table {
     int64_t feed_id; /* of its change feed; 0: it has none */
     bool
         has_blob_properties; /* strings that begin with tavola-blob: hold blobs: domain/blobs/blob_reference.h */
+    bool is_wide;            /* its entities may be wide: domain/properties/property_parts.h */
 };
 
 /*

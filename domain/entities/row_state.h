@@ -13,6 +13,7 @@ struct row_state {
     int64_t version; /* of the row, live or dead; 0: there is no row */
     int64_t ts;
     struct property_list properties; /* empty unless live */
+    struct property_rest rest;       /* of a wide entity: the parts that were not read */
     int64_t expires;                 /* ticks; 0: never */
     /* expired and not deleted yet; a plan treats the entity as not live */
     bool due;

@@ -188,6 +188,18 @@ bool filter_asks_keys_only(const struct filter *filter)
     return true;
 }
 
+size_t filter_names(const struct filter *filter, struct arena *arena, const struct str **names)
+{
+    struct str *found = ARENA_ARRAY(arena, struct str, filter ? filter->test_count : 0);
+    size_t count = 0;
+
+    for (size_t i = 0; filter && i < filter->test_count; i++)
+        if (filter->tests[i].subject == SUBJECT_PROPERTY)
+            found[count++] = filter->tests[i].name;
+    *names = found;
+    return count;
+}
+
 bool filter_matches(const struct filter *filter, const struct entity *entity)
 {
     struct answers answers;

@@ -42,6 +42,9 @@ MUST_USE enum status filter_compile(
  */
 MUST_USE enum status filter_check_only(const struct filter *filter, const char *property, struct error *err);
 
+/* The names of the properties that the filter tests, in the arena; returns their number. */
+size_t filter_names(const struct filter *filter, struct arena *arena, const struct str **names);
+
 /*
  * Whether the filter names PartitionKey and RowKey only, so that keys without properties can be
  * tested.

@@ -22,6 +22,9 @@ struct operation_get {
     size_t count;
     /* of properties: after this many bytes no further key need be read; 0: all keys must be read */
     size_t enough_bytes;
+    /* the properties that the reply will have, so that no others need be read; 0: all */
+    const struct str *select;
+    size_t select_count;
 };
 
 struct outcome_get {
@@ -47,6 +50,7 @@ struct write {
     enum write_kind kind;
     struct entity_key key;
     struct property_list properties; /* canonical; empty for deletes */
+    struct property_excess *excess;  /* why most tables refuse the entity; NULL: none does */
     struct condition condition;
     int64_t expires; /* ticks; 0: never or, for merges: unchanged */
 };

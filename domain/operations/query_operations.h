@@ -42,7 +42,10 @@ struct operation_page {
     struct entity_key after;
     int32_t limit;            /* 1..LIMIT_PAGE_ROWS; pages only */
     struct entity_sink *sink; /* pages only; NULL: collect them in the outcome */
-    bool of_scan;             /* one of the pages of ScanEntities */
+    /* the properties that the reply will have, so that no others need be read; 0: all */
+    const struct str *select;
+    size_t select_count;
+    bool of_scan; /* one of the pages of ScanEntities */
     /* the page is read in this snapshot of its scan; NULL: in one of its own */
     struct scan_snapshot *snapshot;
 };

@@ -23,6 +23,7 @@ struct table_view {
     bool samples_queries;
     struct table_periods periods;
     bool blob_properties;
+    bool is_wide;
 };
 
 /* What an update changes. */
@@ -39,13 +40,14 @@ struct table_change {
     struct table_periods periods;
     bool sets_blob_properties; /* create too */
     bool blob_properties;
+    bool is_wide; /* create only */
 };
 
 struct operation_tables {
     int32_t limit;
     struct str after;            /* folded name; empty: from the start */
     const struct filter *filter; /* list: a filter over entities with one property, TableName */
-    struct table_change change;  /* update; create: change_feed, blob_properties */
+    struct table_change change;  /* update; create: change_feed, blob_properties, is_wide */
     /* get: the caller sees nothing but the name, so a permission to list tables is enough */
     bool names_only;
 };

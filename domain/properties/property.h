@@ -49,6 +49,11 @@ struct property_list {
     struct str bytes;
 };
 
+/* What an entity has beside a list that is only some of its properties: property_parts.h. */
+struct property_rest {
+    size_t bytes, count; /* of properties; 0: the list is all of them */
+};
+
 /*
  * Check and canonicalise what a caller sent: count slices, each the content of one field 15 record
  * (a map entry {1: name, 2: Value}). Nulls are dropped. Strings must be UTF-8; Guids are lowered;
@@ -68,6 +73,28 @@ struct property_list {
 struct entity_key;
 MUST_USE enum status property_list_parse(const struct str *slices, size_t count, const struct entity_key *key,
     struct arena *arena, struct property_list *out, struct error *err);
+
+/*
+ * Why an entity that is too large for most tables is refused. The table is not known yet when an
+ * entity is parsed.
+ */
+struct property_excess {
+    struct error *in_table;      /* a table whose entities have LIMIT_PROPERTIES */
+    struct error *in_wide_table; /* a table whose entities may be wide; NULL: it accepts the entity */
+};
+
+/*
+ * As property_list_parse, for any table: an entity that exceeds LIMIT_PROPERTIES or
+ * LIMIT_ENTITY_BYTES is told in *excess, which is NULL otherwise, and does not fail. More than
+ * LIMIT_WIDE_PROPERTIES fail.
+ */
+struct property_slices {
+    const struct str *items;
+    size_t count;
+    const struct entity_key *key;
+};
+MUST_USE enum status property_list_parse_wide(const struct property_slices *slices, struct arena *arena,
+    struct property_list *out, struct property_excess **excess, struct error *err);
 
 /*
  * Walk a canonical list: start with the list's bytes, stop at false. The bytes come from our own
@@ -102,6 +129,13 @@ struct property_list property_list_select(
  */
 MUST_USE enum status property_list_check(
     struct property_list list, const struct entity_key *key, struct error *err);
+
+/*
+ * The same for a wide entity that has a rest beside the list: LIMIT_WIDE_PROPERTIES and
+ * LIMIT_WIDE_BYTES.
+ */
+MUST_USE enum status property_list_check_wide(
+    struct property_list list, struct property_rest rest, struct error *err);
 
 /*
  * Builds a canonical list; properties must be added in ascending order of their names (asserted),

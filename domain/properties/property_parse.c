@@ -124,19 +124,23 @@ static enum status refuse_value(const struct draft *draft, size_t actual, int li
     return STATUS_INVALID;
 }
 
-/* Check the entity before its values: a value that is too large by itself is reported second. */
-static enum status drafts_check_sizes(
+/* What a table without wide entities refuses: the entity, before its values. */
+static enum status drafts_check_entity(
     const struct draft *drafts, size_t count, const struct entity_key *key, struct error *err)
 {
     size_t size = property_size_of_entity(key);
 
     if (count > LIMIT_PROPERTIES)
-        return property_size_refuse_count(count, err);
+        return property_size_refuse_count(count, LIMIT_PROPERTIES, err);
     for (size_t i = 0; i < count; i++)
         size += property_size_of_name(drafts[i].name) +
                 property_size_of_value(&drafts[i].value.value, drafts[i].value.units);
-    if (size > LIMIT_ENTITY_BYTES)
-        return property_size_refuse(size, err);
+    return size > LIMIT_ENTITY_BYTES ? property_size_refuse(size, err) : STATUS_OK;
+}
+
+/* What every table refuses: a value that is too large by itself. */
+static enum status drafts_check_values(const struct draft *drafts, size_t count, struct error *err)
+{
     for (size_t i = 0; i < count; i++) {
         const struct value *value = &drafts[i].value.value;
 
@@ -161,22 +165,66 @@ static struct property_list drafts_write(const struct draft *drafts, size_t coun
     return (struct property_list){ .bytes = str_of_bytes(begin, bytes) };
 }
 
+/* Read, sort and check the names; *count becomes the number of properties that are not null. */
+static enum status drafts_make(
+    const struct str *slices, size_t *count, struct draft *drafts, struct arena *arena, struct error *err)
+{
+    TRY(drafts_read(slices, *count, drafts, arena, err));
+    drafts_sort(drafts, *count);
+    TRY(drafts_check_duplicates(drafts, *count, err));
+    for (size_t i = 0; i < *count; i++)
+        TRY(property_name_check(drafts[i].name, err));
+    *count = drafts_drop_nulls(drafts, *count);
+    return STATUS_OK;
+}
+
 enum status property_list_parse(const struct str *slices, size_t count, const struct entity_key *key,
     struct arena *arena, struct property_list *out, struct error *err)
 {
     struct draft *drafts;
-    size_t kept;
 
     if (count > MAX_RECORDS)
-        return property_size_refuse_count(count, err);
+        return property_size_refuse_count(count, LIMIT_PROPERTIES, err);
     drafts = arena_alloc(arena, count * sizeof(*drafts));
-    TRY(drafts_read(slices, count, drafts, arena, err));
-    drafts_sort(drafts, count);
-    TRY(drafts_check_duplicates(drafts, count, err));
-    for (size_t i = 0; i < count; i++)
-        TRY(property_name_check(drafts[i].name, err));
-    kept = drafts_drop_nulls(drafts, count);
-    TRY(drafts_check_sizes(drafts, kept, key, err));
-    *out = drafts_write(drafts, kept, arena);
+    TRY(drafts_make(slices, &count, drafts, arena, err));
+    TRY(drafts_check_entity(drafts, count, key, err));
+    TRY(drafts_check_values(drafts, count, err));
+    *out = drafts_write(drafts, count, arena);
+    return STATUS_OK;
+}
+
+static struct error *kept_error(const struct error *err, struct arena *arena)
+{
+    struct error *kept = ARENA_NEW(arena, struct error);
+
+    *kept = *err;
+    return kept;
+}
+
+enum status property_list_parse_wide(const struct property_slices *slices, struct arena *arena,
+    struct property_list *out, struct property_excess **excess, struct error *err)
+{
+    size_t count = slices->count;
+    struct error too_large = { 0 }, value_too_large = { 0 };
+    enum status values, entity;
+    struct draft *drafts;
+
+    *excess = NULL;
+    if (count > LIMIT_WIDE_PROPERTIES)
+        return property_size_refuse_count(count, LIMIT_WIDE_PROPERTIES, err);
+    drafts = arena_alloc(arena, count * sizeof(*drafts));
+    TRY(drafts_make(slices->items, &count, drafts, arena, err));
+    entity = drafts_check_entity(drafts, count, slices->key, &too_large);
+    values = drafts_check_values(drafts, count, &value_too_large);
+    if (entity == STATUS_OK && values != STATUS_OK) {
+        *err = value_too_large;
+        return values;
+    }
+    if (entity != STATUS_OK) {
+        *excess = ARENA_NEW(arena, struct property_excess);
+        (*excess)->in_table = kept_error(&too_large, arena);
+        (*excess)->in_wide_table = values == STATUS_OK ? NULL : kept_error(&value_too_large, arena);
+    }
+    *out = drafts_write(drafts, count, arena);
     return STATUS_OK;
 }

@@ -53,11 +53,11 @@ size_t property_size_of_name(struct str name)
     return 8 + 2 * units_of(name);
 }
 
-enum status property_size_refuse_count(size_t count, struct error *err)
+enum status property_size_refuse_count(size_t count, int limit, struct error *err)
 {
     reason_set(err, REASON_TOO_MANY_PROPERTIES, "the entity has %zu properties, at most %d are allowed",
-        count, LIMIT_PROPERTIES);
-    error_add_meta_int(err, "limit", LIMIT_PROPERTIES);
+        count, limit);
+    error_add_meta_int(err, "limit", limit);
     error_add_meta_int(err, "actual", (int64_t)count);
     return STATUS_INVALID;
 }
@@ -83,8 +83,26 @@ enum status property_list_check(struct property_list list, const struct entity_k
         count++;
     }
     if (count > LIMIT_PROPERTIES)
-        return property_size_refuse_count(count, err);
+        return property_size_refuse_count(count, LIMIT_PROPERTIES, err);
     if (size > LIMIT_ENTITY_BYTES)
         return property_size_refuse(size, err);
     return STATUS_OK;
+}
+
+enum status property_list_check_wide(struct property_list list, struct property_rest rest, struct error *err)
+{
+    size_t count = rest.count, size = rest.bytes + list.bytes.len;
+    struct property property;
+
+    while (property_next(&list.bytes, &property))
+        count++;
+    if (count > LIMIT_WIDE_PROPERTIES)
+        return property_size_refuse_count(count, LIMIT_WIDE_PROPERTIES, err);
+    if (size <= LIMIT_WIDE_BYTES)
+        return STATUS_OK;
+    reason_set(err, REASON_ENTITY_TOO_LARGE,
+        "the properties of the wide entity take %zu bytes, at most %d are allowed", size, LIMIT_WIDE_BYTES);
+    error_add_meta_int(err, "limit", LIMIT_WIDE_BYTES);
+    error_add_meta_int(err, "actual", (int64_t)size);
+    return STATUS_INVALID;
 }

@@ -14,8 +14,8 @@ size_t property_size_of_value(const struct value *value, size_t units);
 size_t property_size_of_entity(const struct entity_key *key);
 size_t property_size_of_name(struct str name);
 
-/* Fill err for an entity that exceeds one of the two limits. */
-enum status property_size_refuse_count(size_t count, struct error *err);
+/* Fill err for an entity that exceeds one of the two limits; limit: of properties. */
+enum status property_size_refuse_count(size_t count, int limit, struct error *err);
 enum status property_size_refuse(size_t size, struct error *err);
 
 #endif

@@ -97,6 +97,21 @@ static enum status check_condition(
     return current->live ? check_filter(current, write, etag, err) : STATUS_OK;
 }
 
+/* What was too large for most tables when it was parsed, if it is too large for this one. */
+static enum status check_excess(
+    const struct write *write, const struct write_context *context, struct error *err)
+{
+    const struct property_excess *excess = write->excess;
+    const struct error *refusal = !excess            ? NULL
+                                  : context->is_wide ? excess->in_wide_table
+                                                     : excess->in_table;
+
+    if (!refusal)
+        return STATUS_OK;
+    *err = *refusal;
+    return add_key(write, err);
+}
+
 struct row_state write_plan_visible(const struct row_state *stored, bool due)
 {
     return due ? (struct row_state){ .version = stored->version, .ts = stored->ts, .due = true } : *stored;
@@ -115,6 +130,7 @@ enum status write_plan_one(const struct row_state *current, const struct write *
         .expires = write->expires,
     };
 
+    TRY(check_excess(write, context, err));
     TRY(check_condition(current, write, context->table_id, err));
     if (rule->only_due ? !current->due : !current->live && rule->absent_is_done) {
         *next = *current;
@@ -125,8 +141,12 @@ enum status write_plan_one(const struct row_state *current, const struct write *
         if (planned.expires == 0)
             planned.expires = current->expires;
         planned.properties = property_list_merge(current->properties, write->properties, context->arena);
-        TRY(property_list_check(planned.properties, &write->key, err));
+        planned.rest = current->rest;
     }
+    if (context->is_wide)
+        TRY(property_list_check_wide(planned.properties, planned.rest, err));
+    else if (rule->merges && current->live)
+        TRY(property_list_check(planned.properties, &write->key, err));
     *next = planned;
     *result = (struct write_result){ 0 };
     if (planned.live)
@@ -136,21 +156,19 @@ enum status write_plan_one(const struct row_state *current, const struct write *
     return STATUS_OK;
 }
 
-struct row_state write_plan_offer(
-    const struct write *first, int64_t table_id, struct write_clock clock, struct arena *arena)
+struct row_state write_plan_offer(const struct write *first, const struct write_context *context)
 {
     const struct write_rule *rule = &rules[first->kind];
     const struct row_state absent = { 0 };
-    const struct write_context context = { table_id, clock, arena };
-    const struct row_state dead = { .version = clock.floor + 1, .ts = clock.ticks };
+    const struct row_state dead = { .version = context->clock.floor + 1, .ts = context->clock.ticks };
     struct row_state offered;
     struct write_result result;
     struct error ignored;
 
     if (rule->must_exist || rule->deletes || condition_is_set(&first->condition) ||
-        write_plan_one(&absent, first, &context, &offered, &result, &ignored) != STATUS_OK)
+        write_plan_one(&absent, first, context, &offered, &result, &ignored) != STATUS_OK)
         return dead;
-    return offered;
+    return context->is_wide && offered.properties.bytes.len > PARTS_MAX_WHOLE_BYTES ? dead : offered;
 }
 
 /* Say which operation of an entity group transaction failed, in the message and in the metadata. */
@@ -172,7 +190,7 @@ static const struct entity *current_entity(const struct plan_row *row, const str
 {
     struct entity *entity;
 
-    if (!current->live || write->condition.text.len == 0 ||
+    if (!current->live || write->condition.text.len == 0 || current->rest.count > 0 ||
         current->properties.bytes.len > LIMIT_ERROR_ENTITY_BYTES)
         return NULL;
     entity = ARENA_NEW(arena, struct entity);
@@ -261,7 +279,8 @@ static void plan_atomic(struct operation *operation, struct plan_row *const *row
     size_t failed = 0;
 
     for (size_t i = 0; i < in->count; i++) {
-        const struct write_context context = { rows[i]->table->table_id, clock, operation->arena };
+        const struct write_context context = { rows[i]->table->table_id, clock, operation->arena,
+            rows[i]->table->is_wide };
         enum status status;
 
         before[i] = rows[i]->now;
@@ -294,7 +313,8 @@ static void plan_each(struct operation *operation, struct plan_row *const *rows,
     struct error **errors = ARENA_ARRAY(operation->arena, struct error *, in->count);
 
     for (size_t i = 0; i < in->count; i++) {
-        const struct write_context context = { rows[i]->table->table_id, clock, operation->arena };
+        const struct write_context context = { rows[i]->table->table_id, clock, operation->arena,
+            rows[i]->table->is_wide };
         struct row_state before = rows[i]->now;
         const struct unique_step step = { &rows[i], &before, 1, operation, clock.due };
         struct error err;

@@ -22,6 +22,7 @@
 #include "domain/entities/row_state.h"
 #include "domain/feed/feed_change.h"
 #include "domain/operations/operation.h"
+#include "domain/properties/property_parts.h"
 
 /* The state that a plan sees: an expired entity has only its version. */
 struct row_state write_plan_visible(const struct row_state *stored, bool due);
@@ -54,6 +55,13 @@ struct plan_row {
      */
     struct strong_state *state;
     struct held_blobs *blobs; /* of the batch, if the table has blob_properties; otherwise NULL */
+    /*
+     * of a table with wide entities: the parts of the stored entity; the plan needs those to which
+     * the properties of these merges belong, or all of them
+     */
+    struct property_parts parts;
+    struct property_list merged;
+    bool reads_all_parts;
 };
 
 /* The statement that a row needs after planning. */
@@ -74,6 +82,7 @@ struct write_context {
     int64_t table_id;
     struct write_clock clock;
     struct arena *arena; /* of the planned state */
+    bool is_wide;        /* the table may have wide entities */
 };
 
 /*
@@ -89,9 +98,11 @@ MUST_USE enum status write_plan_one(const struct row_state *current, const struc
     const struct write_context *context, struct row_state *next, struct write_result *result,
     struct error *err);
 
-/* The row to insert if the key is absent: the result of the first write on an absent entity. */
-struct row_state write_plan_offer(
-    const struct write *first, int64_t table_id, struct write_clock clock, struct arena *arena);
+/*
+ * The row to insert if the key is absent: the result of the first write on an absent entity, or a
+ * dead row if there is no result, or if its properties are to be spread over parts.
+ */
+struct row_state write_plan_offer(const struct write *first, const struct write_context *context);
 
 /*
  * Plan one operation: rows[i] is the row of writes[i]. Fills the operation's outcome (status,

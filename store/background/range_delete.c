@@ -125,7 +125,9 @@ static enum status read_chunk(struct session *session, void *context, struct err
         .after = job->cursor,
         .max_rows = CHUNK_EXAMINED,
         .max_bytes = CHUNK_BYTES,
+        .has_names = true,
         .arena = &job->arena };
+    scan.name_count = filter_names(chunk->filter, &job->arena, &scan.names);
     status = find_keys(session, chunk, &scan, err);
     row_scan_close(&scan);
     TRY(status);

@@ -28,6 +28,7 @@ static struct table_view view_of(const struct table *table, struct arena *arena)
         .samples_queries = table->samples_queries,
         .periods = table->periods,
         .blob_properties = table->has_blob_properties,
+        .is_wide = table->is_wide,
     };
     bool copied =
         access_policies_decode(access_policies_encode(&table->policies, arena), arena, &view.policies);
@@ -87,6 +88,38 @@ static enum status switch_blob_properties(
     return pg_send(&session->pg, &sql_blob_properties_switch, &params, err);
 }
 
+/* ---- wide entities ---- */
+
+/* What a table with wide entities cannot have. */
+static enum status check_beside_wide(const struct table_change *change, struct error *err)
+{
+    if (change->change_feed)
+        return reason_set(
+            err, REASON_NOT_IMPLEMENTED, "a table with wide entities cannot have a change_feed");
+    if (change->blob_properties)
+        return reason_set(
+            err, REASON_NOT_IMPLEMENTED, "a table with wide entities cannot have blob_properties");
+    return STATUS_OK;
+}
+
+/* Programs that do not know parts would read and write wide entities wrongly. */
+static enum status check_wide(struct session *session, const struct operation *operation, struct error *err)
+{
+    const struct table_change *change = &operation->in.tables.change;
+    PG_RESULT may_be = NULL;
+
+    if (!change->is_wide)
+        return STATUS_OK;
+    TRY(check_beside_wide(change, err));
+    TRY(pg_query(&session->pg, &sql_database_may_be_wide, NULL, &may_be, err));
+    if (pg_bool(may_be, 0, PG_ONLY_COLUMN))
+        return STATUS_OK;
+    reason_set(err, REASON_NOT_IMPLEMENTED,
+        "wide entities need a database that is on one node and accepts no older program: after an upgrade, "
+        "tavola migrate --refuse-older ends it");
+    return error_in_field(err, "wide_entities");
+}
+
 /* ---- create ---- */
 
 static enum status send_create(
@@ -102,6 +135,7 @@ static enum status send_create(
     pg_add_bool(&params, operation->in.tables.change.change_feed);
     pg_add_int8(&params, created - LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND);
     pg_add_bool(&params, operation->in.tables.change.blob_properties);
+    pg_add_bool(&params, operation->in.tables.change.is_wide);
     TRY(session_send_begin(session, err));
     TRY(pg_send(&session->pg, &sql_table_create, &params, err));
     return pg_sync(&session->pg, err);
@@ -116,6 +150,7 @@ static enum status create(struct session *session, struct operation *operation, 
 
     if (operation->in.tables.change.blob_properties)
         TRY(admit_blob_properties(session, err));
+    TRY(check_wide(session, operation, err));
     TRY(send_create(session, operation, created, err));
     status = session_take_begin(session, &now_us, err);
     if (status != STATUS_OK && status != STATUS_STALE)
@@ -140,7 +175,8 @@ static enum status create(struct session *session, struct operation *operation, 
                               .created = created,
                               .index = STR_EMPTY,
                               .change_feed = operation->in.tables.change.change_feed,
-                              .blob_properties = operation->in.tables.change.blob_properties });
+                              .blob_properties = operation->in.tables.change.blob_properties,
+                              .is_wide = operation->in.tables.change.is_wide });
     return STATUS_OK;
 }
 
@@ -217,6 +253,8 @@ static enum status update_for_writers(struct session *session, struct operation 
 
     TRY(session_refresh(session, NULL, err));
     TRY(resolve_writable(session, operation, &table, err));
+    if (table->is_wide)
+        TRY(check_beside_wide(change, err));
     TRY(catalogue_change_begin(session, err));
     if (change->sets_blob_properties && change->blob_properties != table->has_blob_properties)
         TRY(switch_blob_properties(session, table, change->blob_properties, err));

@@ -140,6 +140,9 @@ void pg_array_null(struct pg_array *array);
 void pg_array_intent_id(struct pg_array *array, struct intent_id id);
 void pg_add_array(struct pg_params *params, struct pg_array *array);
 
+/* Add names of properties as an array, or null unless `some`. */
+void pg_add_names(struct pg_params *params, const struct str *names, size_t count, bool some);
+
 /* ---- flights ---- */
 
 /*

@@ -195,3 +195,17 @@ struct intent_id pg_intent_id(const PGresult *result, int row, int column)
     memcpy(&uuid, PQgetvalue(result, row, column), sizeof(uuid));
     return (struct intent_id){ .us = be64toh(uuid.us), .low = be64toh(uuid.low) };
 }
+
+void pg_add_names(struct pg_params *params, const struct str *names, size_t count, bool some)
+{
+    struct pg_array array;
+
+    if (!some) {
+        pg_add_null(params);
+        return;
+    }
+    pg_array_init(&array, params->arena, PG_TEXT);
+    for (size_t i = 0; i < count; i++)
+        pg_array_bytes(&array, names[i]);
+    pg_add_array(params, &array);
+}

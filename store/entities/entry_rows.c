@@ -5,7 +5,6 @@
 #include "store/entities/entry_rows.h"
 
 #include "store/session/row_arrays.h"
-#include "store/session/session.h"
 #include "store/sql.h"
 
 static void put_state(struct state_arrays *states, const struct entry_change *change)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/operations/operation_times.h"
+#include "store/entities/wide_read.h"
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
 #include "store/session/resolve.h"
@@ -335,8 +336,8 @@ struct gathered {
 
 /*
  * Resolve the names. An operation that fails gets its outcome at once. An operation whose table has
- * a reader of its own (shape_reader.h) is read at once, which may begin a snapshot; if shares_lane
- * is set it is left to the lane of pages, since such readers take long. The operations that are not
+ * a reader of its own (shape_reader.h) or wide entities is read at once, which may begin a snapshot; if
+ * shares_lane is set it is left to the lane of pages, since such readers take long. The operations that are not
  * put into `reads` may have been decided from the catalogue alone.
  */
 static enum status gather_reads(struct session *session, const struct gathered *gathered, struct read *reads,
@@ -349,8 +350,10 @@ static enum status gather_reads(struct session *session, const struct gathered *
 
         if (resolve_table(session, operation, &table, &own) != STATUS_OK)
             operation_fail(operation, &own);
-        else if (shape_reader_find(table) && gathered->shares_lane)
+        else if ((shape_reader_find(table) || table->is_wide) && gathered->shares_lane)
             operation_times_set_detour(operation, DETOUR_ALONE);
+        else if (table->is_wide)
+            TRY(wide_read_run(session, table, operation, err));
         else if (shape_reader_find(table))
             TRY(shape_reader_find(table)->get(session, table->entries_of, operation, err));
         else
@@ -465,7 +468,7 @@ void *read_batch_begin(struct session *session, struct operation *batch)
         *read = (struct read){ .operation = operation };
         if (resolve_table(session, operation, &read->table, &ignored) != STATUS_OK)
             return NULL;
-        if (shape_reader_find(read->table))
+        if (shape_reader_find(read->table) || read->table->is_wide)
             return NULL;
     }
     begun->part = count < MIN_PARTED ? count : (count + 1) / 2;

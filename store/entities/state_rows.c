@@ -11,7 +11,6 @@
 
 #include "domain/writes/strong_entries.h"
 #include "store/session/row_arrays.h"
-#include "store/session/session.h"
 #include "store/sql.h"
 
 /* ---- locking ---- */

@@ -14,6 +14,7 @@
 #include "store/entities/entry_rows.h"
 #include "store/entities/held_blob_rows.h"
 #include "store/entities/owner_rows.h"
+#include "store/entities/part_rows.h"
 #include "store/entities/state_rows.h"
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
@@ -73,7 +74,8 @@ static enum status send_locks(struct session *session, const struct write_set *s
     pg_add_int4(&params, max_of_each(set));
     TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));
     TRY(request_rows_send_get(session, &set->requests, err));
-    return state_rows_send_hold(session, set, err);
+    TRY(state_rows_send_hold(session, set, err));
+    return part_rows_send_list(session, set, err);
 }
 
 enum created_column { CREATED_TABLE, CREATED_PARTITION, CREATED_ROW };
@@ -142,9 +144,11 @@ static enum status take_locks(struct session *session, struct write_set *set, st
     TRY(pg_next(&session->pg, &stored, err));
     TRY(request_rows_take(session, &set->requests, err));
     TRY(state_rows_take(session, set, err));
+    TRY(part_rows_take_list(session, set, err));
     TRY(pg_end(&session->pg, err));
     mark_created(set, created);
     TRY(fill_stored(set, stored, &session->arena, err));
+    TRY(part_rows_read(session, set, err));
     return held_blob_rows_lock(session, set, err);
 }
 
@@ -213,7 +217,7 @@ static enum status send_updates(struct session *session, const struct write_set 
     pg_array_init(&ctids, &session->arena, PG_TID);
     state_arrays_init(&states, &session->arena);
     for (size_t i = 0; i < set->row_count; i++) {
-        if (write_plan_action(&set->rows[i]) != ROW_UPDATE)
+        if (set->rows[i].table->is_wide || write_plan_action(&set->rows[i]) != ROW_UPDATE)
             continue;
         pg_array_bytes(&ctids, set->ctids[i]);
         state_arrays_put(&states, &set->rows[i].now);
@@ -267,6 +271,7 @@ enum status write_batch_send_changes(struct session *session, const struct write
 {
     TRY(write_batch_send_removals(session, set, err));
     TRY(send_updates(session, set, err));
+    TRY(part_rows_send(session, set, err));
     if (set->owners)
         TRY(owner_rows_send(session, set->owners, err));
     TRY(send_entries(session, set, err));

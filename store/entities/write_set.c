@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "domain/filter/filter.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/writes/held_blobs.h"
@@ -36,16 +37,28 @@ static int by_key_then_arrival(const void *a, const void *b)
     return order != 0 ? order : (x->arrival > y->arrival) - (x->arrival < y->arrival);
 }
 
+static bool merges(const struct write *write)
+{
+    return write->kind == WRITE_MERGE || write->kind == WRITE_INSERT_OR_MERGE;
+}
+
 static bool reads_properties(const struct table *table, const struct write *write)
 {
-    return table->index_count > 0 || table->has_blob_properties || write->kind == WRITE_MERGE ||
-           write->kind == WRITE_INSERT_OR_MERGE || write->condition.text.len > 0;
+    return table->index_count > 0 || table->has_blob_properties || merges(write) ||
+           write->condition.text.len > 0;
+}
+
+/* The condition of a write tests any properties of the entity. */
+static bool reads_all_parts(const struct table *table, const struct write *write)
+{
+    return table->is_wide && write->condition.filter && !filter_asks_keys_only(write->condition.filter);
 }
 
 static bool may_be_blind(const struct table *table, const struct write *write)
 {
-    return table->index_count == 0 && !table->has_blob_properties && write->kind == WRITE_INSERT_OR_REPLACE &&
-           write->expires == 0 && !condition_is_set(&write->condition);
+    return table->index_count == 0 && !table->has_blob_properties && !table->is_wide && !write->excess &&
+           write->kind == WRITE_INSERT_OR_REPLACE && write->expires == 0 &&
+           !condition_is_set(&write->condition);
 }
 
 static size_t refer(struct write_set *set, const struct session *session, struct operation *batch,
@@ -71,12 +84,16 @@ static size_t refer(struct write_set *set, const struct session *session, struct
 
             set->is_blind = set->is_blind && may_be_blind(table, write);
             set->has_feed = set->has_feed || table->feed_id != 0;
+            set->is_wide = set->is_wide || table->is_wide;
             references[count] = (struct reference){
                 .row = { .table = table,
                     .bucket = entity_key_bucket(table->table_id, write->key.partition),
                     .key = write->key,
                     .trace = operation->trace,
-                    .reads_properties = reads_properties(table, write) },
+                    .reads_properties = reads_properties(table, write),
+                    .merged = merges(write) && table->is_wide ? write->properties
+                                                              : (struct property_list){ STR_EMPTY },
+                    .reads_all_parts = reads_all_parts(table, write) },
                 .slot = &planned->rows[i],
                 .write = write,
                 .arrival = count,
@@ -132,6 +149,8 @@ static void unite(struct write_set *set, const struct reference *references, siz
         if (last && row_compare(last, &reference->row) == 0) {
             last->reads_properties = last->reads_properties || reference->row.reads_properties;
             last->trace = last->trace ? last->trace : reference->row.trace;
+            last->reads_all_parts = last->reads_all_parts || reference->row.reads_all_parts;
+            last->merged = property_list_merge(last->merged, reference->row.merged, arena);
             set->is_blind = false;
         } else {
             last = &set->rows[set->row_count++];
@@ -139,7 +158,8 @@ static void unite(struct write_set *set, const struct reference *references, siz
             last->owners = owners_of(set, last->table, arena);
             last->state = state_of(set, last->table, arena);
             last->blobs = blobs_of(set, last->table, arena);
-            last->offered = write_plan_offer(reference->write, last->table->table_id, clock, arena);
+            last->offered = write_plan_offer(reference->write,
+                &(struct write_context){ last->table->table_id, clock, arena, last->table->is_wide });
         }
         *reference->slot = last;
     }

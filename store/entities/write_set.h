@@ -32,6 +32,7 @@ struct write_set {
      */
     bool is_blind;
     bool has_feed;                /* some row's table has a change feed */
+    bool is_wide;                 /* some row's table may have wide entities */
     struct unique_owners *owners; /* NULL: no row's table has a unique index */
     struct held_blobs *blobs;     /* NULL: no row's table has blob_properties */
     bool has_states;              /* some row has a strong_state */

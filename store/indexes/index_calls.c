@@ -34,6 +34,10 @@ static enum status find_source(const struct session *session, const struct opera
         reason_set(err, REASON_INVALID_INPUT, "table %.*s has %zu indexes, allowed are %d", STR_ARG(name),
             source->index_count, LIMIT_INDEXES_PER_TABLE);
         (void)error_in_field(err, "index.table");
+    } else if (source->is_wide) {
+        reason_set(err, REASON_NOT_IMPLEMENTED, "table %.*s has wide entities: it cannot have indexes",
+            STR_ARG(name));
+        (void)error_in_field(err, "index.table");
     } else {
         *out = source;
         return STATUS_OK;

@@ -132,6 +132,7 @@ enum status purge_table_chunk(struct job *job, struct error *err)
 {
     struct purge purges[] = {
         { job, &sql_purge_entities, job->table_id, -1, 0 },
+        { job, &sql_purge_parts, job->table_id, -1, 0 },
         { job, &sql_purge_intents, job->table_id, -1, 0 },
         { job, &sql_purge_states, job->table_id, -1, 0 },
         { job, &sql_purge_dead_letters, job->table_id, 0, 0 },

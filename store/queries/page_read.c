@@ -75,6 +75,21 @@ static struct row_scan scan_of(const struct table *table, const struct operation
     };
 }
 
+/* What a page returns, and what its filter tests: of a spread entity no other property is read. */
+static void set_names(struct row_scan *scan, const struct operation_page *in)
+{
+    const struct str *tested;
+    size_t tested_count = filter_names(in->filter, scan->arena, &tested);
+    struct str *names = ARENA_ARRAY(scan->arena, struct str, in->select_count + tested_count);
+
+    for (size_t i = 0; i < in->select_count; i++)
+        names[scan->name_count++] = in->select[i];
+    for (size_t i = 0; i < tested_count; i++)
+        names[scan->name_count++] = tested[i];
+    scan->names = names;
+    scan->has_names = true;
+}
+
 static void set_outcome(
     struct outcome_page *out, const struct operation_page *in, const struct row_scan *scan, int64_t count)
 {
@@ -124,6 +139,8 @@ static enum status read_into(
     if (reader)
         return reader->page(session, table->entries_of, operation, sink, in->limit, err);
     scan = scan_of(table, operation);
+    if (table->is_wide && in->select_count > 0)
+        set_names(&scan, in);
     return collect(session, operation, &scan, sink, in->limit, err);
 }
 
@@ -194,6 +211,8 @@ static enum status count_page(struct session *session, struct operation *operati
             session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
     scan = scan_of(table, operation);
     scan.keys_only = plan->exact;
+    if (table->is_wide)
+        set_names(&scan, &operation->in.page);
     if (plan->exact && !plan->points && row_scan_is_exact(plan))
         return count_range(session, &scan, operation, err);
     return collect(session, operation, &scan, &sink, INT64_MAX, err);

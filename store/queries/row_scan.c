@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
+#include "domain/reason.h"
 #include "store/queries/row_bounds.h"
 #include "store/sql.h"
 
@@ -29,6 +30,17 @@ enum {
     SHRINKAGE = 8,
     /* of a round trip, since the statement may read the requested number of rows of each range */
     MAX_RANGES = 16,
+};
+
+/* The columns of all statements entity_page*. */
+enum page_column {
+    PAGE_PARTITION,
+    PAGE_ROW,
+    PAGE_VERSION,
+    PAGE_TS,
+    PAGE_DEAD,
+    PAGE_PROPERTIES,
+    PAGE_EXPIRES
 };
 
 /*
@@ -191,9 +203,12 @@ static void ranges_params(struct row_scan *scan, struct pg_params *params)
 
 /* ---- round trips ---- */
 
-static int64_t cap_of(int64_t rows)
+/* A wide entity that is not returned by so few rows is too large for a reply. */
+static int64_t cap_of(const struct row_scan *scan, int64_t rows)
 {
-    return rows <= UNCAPPED_ROWS ? INT32_MAX : CHUNK_BYTES / rows;
+    if (rows > UNCAPPED_ROWS)
+        return CHUNK_BYTES / rows;
+    return scan->table->is_wide && !scan->has_names ? LIMIT_REPLY_BYTES : INT32_MAX;
 }
 
 static int64_t min(int64_t a, int64_t b)
@@ -239,7 +254,7 @@ static enum status begin_chunk(struct session *session, struct row_scan *scan, s
 
     scan->asked = rows_to_ask(scan);
     scan->got = 0;
-    scan->cap = scan->keys_only ? -1 : cap_of(scan->asked);
+    scan->cap = scan->keys_only ? -1 : cap_of(scan, scan->asked);
     pg_params_init(&params, &session->arena);
     if (scan->ranges)
         ranges_params(scan, &params);
@@ -250,6 +265,7 @@ static enum status begin_chunk(struct session *session, struct row_scan *scan, s
     if (!scan->plan.points)
         pg_add_int8(&params, scan->asked);
     pg_add_int4(&params, (int32_t)scan->cap);
+    pg_add_names(&params, scan->names, scan->name_count, scan->has_names);
     TRY(pg_send_singly(&session->pg, statement_of(scan), &params, err));
     TRY(send_version(session, err));
     TRY(pg_sync(&session->pg, err));
@@ -311,9 +327,21 @@ static enum status next_chunk(struct session *session, struct row_scan *scan, st
         scan->range = scan->range_to;
         scan->exhausted = scan->range == scan->range_count;
     }
-    if (cap_of(min(scan->chunk * GROWTH, MAX_CHUNK)) >= scan->largest)
+    if (cap_of(scan, min(scan->chunk * GROWTH, MAX_CHUNK)) >= scan->largest)
         scan->chunk = min(scan->chunk * GROWTH, MAX_CHUNK);
     return STATUS_OK;
+}
+
+static enum status refuse_wide(const struct row_scan *scan, struct error *err)
+{
+    reason_set(err, REASON_ENTITY_TOO_LARGE,
+        "the properties of an entity have more than %d bytes, the most that a read returns: name those that "
+        "are needed in select",
+        LIMIT_REPLY_BYTES);
+    error_add_meta(err, "partition_key", pg_bytes(scan->row, 0, PAGE_PARTITION));
+    error_add_meta(err, "row_key", pg_bytes(scan->row, 0, PAGE_ROW));
+    error_add_meta_int(err, "limit", LIMIT_REPLY_BYTES);
+    return err->status;
 }
 
 /* A row came without its properties: begin a new round trip with that row. */
@@ -321,6 +349,8 @@ static enum status shrink(struct session *session, struct row_scan *scan, struct
 {
     int64_t ignored;
 
+    if (scan->asked <= UNCAPPED_ROWS)
+        return refuse_wide(scan, err);
     TRY(throw_away_rest(session, scan, &ignored, err));
     scan->largest = scan->cap + 1;
     scan->chunk = scan->asked / SHRINKAGE > UNCAPPED_ROWS ? scan->asked / SHRINKAGE : UNCAPPED_ROWS;
@@ -399,17 +429,6 @@ void row_scan_restart(struct row_scan *scan)
     scan->one_statement = scan->needs_more = scan->is_checked = false;
     go_to_start(scan);
 }
-
-/* The columns of all statements entity_page*. */
-enum page_column {
-    PAGE_PARTITION,
-    PAGE_ROW,
-    PAGE_VERSION,
-    PAGE_TS,
-    PAGE_DEAD,
-    PAGE_PROPERTIES,
-    PAGE_EXPIRES
-};
 
 /* Read a row. false: it is dead or has expired. */
 static bool read_row(struct row_scan *scan, struct entity *out)

@@ -33,6 +33,10 @@ struct row_scan {
     size_t range_count;
     bool descending;
     bool keys_only; /* properties are not read */
+    /* if has_names: of spread entities only these properties are needed */
+    bool has_names;
+    const struct str *names;
+    size_t name_count;
     /* as operation->within: nothing outside is read. NULL if there are `ranges` */
     const struct key_range *within;
     bool has_after;

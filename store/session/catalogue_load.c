@@ -31,6 +31,7 @@ enum table_column {
     TABLE_PERIODS_AHEAD,
     TABLE_PERIODS_KEPT,
     TABLE_BLOB_PROPERTIES,
+    TABLE_IS_WIDE,
 };
 
 enum index_column {
@@ -92,6 +93,7 @@ static enum status fill_table(
         .ahead = pg_int2(result, row, TABLE_PERIODS_AHEAD),
         .kept = pg_int2(result, row, TABLE_PERIODS_KEPT) };
     table->has_blob_properties = pg_bool(result, row, TABLE_BLOB_PROPERTIES);
+    table->is_wide = pg_bool(result, row, TABLE_IS_WIDE);
     if (!access_policies_decode(
             column(family, result, row, TABLE_POLICIES), &family->arena, &table->policies))
         return error_set(

@@ -7,7 +7,7 @@
 
 #include "domain/keys/entity_key.h"
 #include "domain/writes/write_plan.h"
-#include "store/connection/pg.h"
+#include "store/session/session.h"
 
 /* The columns with which most statements begin: tables, partition keys, row keys, buckets. */
 struct key_arrays {

@@ -73,8 +73,8 @@ bool short_page_plan(struct short_page *page, struct short_ranges *ranges)
     struct short_range *range;
     struct error ignored;
 
-    if (shape_reader_find(page->table) || !is_position_seen(operation) || keys.nothing ||
-        !interval_is_point(&keys.partition) ||
+    if (shape_reader_find(page->table) || page->table->is_wide || !is_position_seen(operation) ||
+        keys.nothing || !interval_is_point(&keys.partition) ||
         page_read_check_plan(page->table, operation, &ignored) != STATUS_OK ||
         !row_bounds_rest(&keys, in->has_after ? &in->after : NULL, in->descending, operation->arena, &rest))
         return false;

@@ -245,7 +245,8 @@ static void plan_move(struct stepping *stepping, struct plan_row *source, struct
         note_failure(attempt, remove->error);
     } else if (!before.live) {
         attempt->reason = STR_LITERAL("SOURCE_ABSENT");
-    } else if (property_list_check(before.properties, &stepping->step->to_key, err) != STATUS_OK ||
+    } else if ((!stepping->set.planned[1].rows[0]->table->is_wide &&
+                   property_list_check(before.properties, &stepping->step->to_key, err) != STATUS_OK) ||
                held_blobs_check_move(source, stepping->set.planned[1].rows[0], remove->arena, err) !=
                    STATUS_OK) {
         take_back(stepping, source, &before);
@@ -283,12 +284,12 @@ static void plan_content(
         return;
     }
     buf_init(&content, arena);
-    if (before.live)
+    if (before.live && before.properties.bytes.len <= LIMIT_EFFECT_ENTITY_BYTES)
         stepping->effects->write_entity(stepping->effects->context, &entity, &content);
     if (!before.live)
         reason_set(
             err, REASON_RESOURCE_NOT_FOUND, "the entity that the step takes as content does not exist");
-    else if (content.len > LIMIT_EFFECT_ENTITY_BYTES)
+    else if (content.len == 0 || content.len > LIMIT_EFFECT_ENTITY_BYTES)
         reason_set(err, REASON_ENTITY_TOO_LARGE, "the entity has more than %d bytes as JSON",
             LIMIT_EFFECT_ENTITY_BYTES);
     if (err->status != STATUS_OK)
@@ -371,6 +372,11 @@ static bool compile_condition(struct stepping *stepping, struct arena *arena)
     return false;
 }
 
+static void read_whole(struct plan_row *row)
+{
+    row->reads_properties = row->reads_all_parts = true;
+}
+
 /*
  * Lock, read, plan. Fails only if the database does; a failure of the step itself is recorded in
  * the timeline.
@@ -392,10 +398,10 @@ static enum status decide(struct session *session, struct stepping *stepping, st
     if (stepping->step->kind == STEP_MOVE) {
         if (stepping->set.row_count == 1)
             return STATUS_OK; /* the source is the destination */
-        stepping->set.planned[0].rows[0]->reads_properties = true;
+        read_whole(stepping->set.planned[0].rows[0]);
     }
     if (stepping->begins_effect)
-        stepping->set.planned[0].rows[0]->reads_properties = true;
+        read_whole(stepping->set.planned[0].rows[0]);
     TRY(write_batch_lock_more(session, &stepping->set, err));
     stepping->set.ids = session_reserve_intents(session, stepping->now_us, stepping->set.row_count);
     attempt = stepping->attempt;

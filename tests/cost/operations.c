@@ -166,8 +166,8 @@ static void plan(enum write_kind kind, struct arena *arena)
     struct row_state next;
     struct error err;
 
-    must(write_plan_one(&before, &write, &(struct write_context){ TABLE_ID, clock, arena }, &next, &result,
-             &err) == STATUS_OK,
+    must(write_plan_one(&before, &write, &(struct write_context){ TABLE_ID, clock, arena, false }, &next,
+             &result, &err) == STATUS_OK,
         "plan a write");
 }
 

@@ -44,8 +44,8 @@ MUTANTS = [
              "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n"),
             ("store/entities/write_batch.c",
              "    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));\n"
-             "    TRY(request_rows_send_get(session, &set->requests, err));\n    return state_rows",
-             "    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));\n    return state_rows"),
+             "    TRY(request_rows_send_get(session, &set->requests, err));\n    TRY(state_rows",
+             "    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));\n    TRY(state_rows"),
             ("store/entities/write_batch.c",
              "    TRY(pg_next(&session->pg, &created, err));\n"
              "    TRY(pg_next(&session->pg, &stored, err));\n"
@@ -325,6 +325,24 @@ MUTANTS = [
 
     ("G59", [("domain/indexes/index_plan.c", "(index->keeps_versions && before->version != after->version) ||", "")],
      "test_store", "lookup_versions", ["an_entry_follows_every_write_of_its_source"]),
+
+    ("G62", [("migrations/0042_wide_entities.sql", "language plpgsql stable", "language plpgsql volatile")],
+     "test_store", "wide_entities", ["a_reader_sees_the_parts_of_the_row_that_it_has_read"]),
+
+    # The list of the parts is read before their row is locked.
+    ("G63", [("store/entities/write_batch.c", "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n",
+              "    TRY(part_rows_send_list(session, set, err));\n"
+              "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n"),
+             ("store/entities/write_batch.c", "    TRY(state_rows_send_hold(session, set, err));\n"
+              "    return part_rows_send_list(session, set, err);", "    return state_rows_send_hold(session, set, err);"),
+             ("store/entities/write_batch.c", "    TRY(state_rows_take(session, set, err));\n"
+              "    TRY(part_rows_take_list(session, set, err));\n", "    TRY(state_rows_take(session, set, err));\n"),
+             ("store/entities/write_batch.c", "    TRY(pg_next(&session->pg, &created, err));\n"
+              "    TRY(pg_next(&session->pg, &stored, err));\n",
+              "    TRY(part_rows_take_list(session, set, err));\n"
+              "    TRY(pg_next(&session->pg, &created, err));\n"
+              "    TRY(pg_next(&session->pg, &stored, err));\n")],
+     "test_store", "wide_entities", ["a_writer_sees_the_parts_as_they_are_under_the_lock"]),
 
     ("G66", [("store/builds/index_build.c", "    TRY(catalogue_change_begin(session, err));\n    pg_recover", "    (void)err;\n    pg_recover")],
      "test_store", "build_range_owners", ["a_violation_that_is_noted_late_goes_again"]),

@@ -49,6 +49,17 @@ union all
 select 'entities: of no table', count(*)
 from entities e where not exists (select from tables t where t.table_id = e.table_id)
 union all
+select 'entity_parts: of no entity that is spread', count(*)
+from entity_parts p where not exists (
+    select from living e
+    where (e.table_id, e.partition_key, e.row_key, e.bucket) = (p.table_id, p.partition_key, p.row_key, p.bucket) and e.spread is not null)
+union all
+select 'entities: spread over parts that do not add up', count(*)
+from entities e
+where spread is not null and (octet_length(e.properties) > 0 or e.dead or spread is distinct from (
+    select sum(octet_length(p.properties)) from entity_parts p
+    where (p.table_id, p.partition_key, p.row_key, p.bucket) = (e.table_id, e.partition_key, e.row_key, e.bucket)))
+union all
 select 'indexes: of no table', count(*)
 from indexes i where state <> 4 and not exists (select from tables t where t.live and t.table_id = i.source_table_id)
 union all

@@ -48,10 +48,10 @@ export class Client {
     return new Table(this, name, hooks);
   }
 
-  /** Create a table. TableAlreadyExists, unless existOk. */
-  async createTable(name, { changeFeed = false, existOk = false } = {}) {
+  /** Create a table; wideEntities: an entity may have 100,000 properties. TableAlreadyExists, unless existOk. */
+  async createTable(name, { changeFeed = false, wideEntities = false, existOk = false } = {}) {
     try {
-      await this.send("TableService/CreateTable", { name, changeFeed });
+      await this.send("TableService/CreateTable", { name, changeFeed, wideEntities });
     } catch (error) {
       if (!existOk || !(error instanceof TableAlreadyExists))
         throw error;

@@ -61,10 +61,12 @@ class Client:
         """
         return Table(self, name, encrypt, decrypt)
 
-    def create_table(self, name: str, *, change_feed: bool = False, exist_ok: bool = False) -> Table:
-        """Create a table. TableAlreadyExists, unless exist_ok."""
+    def create_table(
+        self, name: str, *, change_feed: bool = False, wide_entities: bool = False, exist_ok: bool = False
+    ) -> Table:
+        """Create a table; wide_entities: an entity may have 100,000 properties. TableAlreadyExists, unless exist_ok."""
         try:
-            self.send("TableService/CreateTable", name=name, change_feed=change_feed)
+            self.send("TableService/CreateTable", name=name, change_feed=change_feed, wide_entities=wide_entities)
         except errors.TableAlreadyExists:
             if not exist_ok:
                 raise

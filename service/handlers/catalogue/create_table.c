@@ -14,6 +14,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     out->kind = OPERATION_TABLE_CREATE;
     out->in.tables.change.change_feed = request->change_feed;
     out->in.tables.change.blob_properties = request->blob_properties;
+    out->in.tables.change.is_wide = request->wide_entities;
     return call_table(out, "name", request->name, err);
 }
 

@@ -16,7 +16,10 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     TRY(call_table(out, "table", request->table, err));
     TRY(codec_read_selection_decode(request->options, ctx->arena, &selection, err));
     TRY(codec_read_wait_decode(request->options, &out->wait_for_transaction, err));
-    return codec_read_keys_decode(request->keys, request->n_keys, ctx->arena, &out->in.get, err);
+    TRY(codec_read_keys_decode(request->keys, request->n_keys, ctx->arena, &out->in.get, err));
+    out->in.get.select = selection.names;
+    out->in.get.select_count = selection.count;
+    return STATUS_OK;
 }
 
 static enum status encode_reply(

@@ -18,6 +18,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     TRY(codec_read_wait_decode(request->options, &out->wait_for_transaction, err));
     out->in.get.keys = ARENA_NEW(ctx->arena, struct entity_key);
     out->in.get.count = 1;
+    out->in.get.select = selection.names;
+    out->in.get.select_count = selection.count;
     return codec_entity_key_decode(request->key, "key", out->in.get.keys, err);
 }
 

@@ -16,6 +16,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     TRY(odata_call_table(ctx, out, err));
     out->in.get.keys = ARENA_NEW(ctx->arena, struct entity_key);
     out->in.get.count = 1;
+    out->in.get.select = call->view.selection.names;
+    out->in.get.select_count = call->view.selection.count;
     return odata_call_key(ctx, out->in.get.keys, err);
 }
 

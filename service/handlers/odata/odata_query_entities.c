@@ -21,6 +21,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
         return STATUS_OK;
     odata_writer_init(&call->writer, &call->view, &ctx->reply);
     out->in.page.sink = &call->writer.sink;
+    out->in.page.select = call->view.selection.names;
+    out->in.page.select_count = call->view.selection.count;
     return STATUS_OK;
 }
 

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As entity_page_ranges, with descending row keys in each range.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
-    case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
+    case when e.spread is not null
+            then spread_properties(e.table_id, e.partition_key, e.row_key, e.bucket, e.spread, $7::int4, $8::text[])
+        when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from unnest($2::text[], $3::int2[], $4::text[], $5::text[]) with ordinality u(p, b, low, high, n)
 cross join lateral (
-    select x.partition_key, x.row_key, x.version, x.ts, x.dead, x.properties, x.expires
+    select x.table_id, x.partition_key, x.row_key, x.bucket, x.version, x.ts, x.dead, x.properties, x.expires, x.spread
     from entities x
     where x.table_id = $1::int8 and x.partition_key = u.p and x.bucket = u.b
       and x.row_key >= u.low and x.row_key < u.high

@@ -122,7 +122,7 @@ static void check_one(const struct kind_case *c, enum state state, enum asked as
         return;
     write.condition = a_condition(asked);
     status = write_plan_one(
-        &current, &write, &(struct write_context){ TABLE, clock, &arena }, &next, &result, &err);
+        &current, &write, &(struct write_context){ TABLE, clock, &arena, false }, &next, &result, &err);
     ck_assert_msg(strcmp(status == STATUS_OK ? "OK" : err.reason, wanted_reason(outcome)) == 0,
         "kind %d state %d condition %d: %s", c->kind, state, asked, status == STATUS_OK ? "OK" : err.reason);
     if (outcome == '+')
@@ -151,8 +151,8 @@ START_TEST(a_failed_condition_names_the_etag_there_is)
 
     write.condition = a_condition(OTHER_ETAG);
     ck_assert_int_eq(write_plan_one(&current, &write,
-                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
-                         &result, &err),
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena, false },
+                         &next, &result, &err),
         STATUS_STALE);
 
     ck_assert_str_eq(meta_of(&err, "actual"), "W/\"7.5.c20e6775\"");
@@ -189,8 +189,8 @@ END_TEST
 START_TEST(an_insertion_offers_the_row_itself)
 {
     struct write write = a_write(WRITE_INSERT, "p", "r", some_texts(&arena, "A", "x", NULL));
-    struct row_state offered =
-        write_plan_offer(&write, TABLE, (struct write_clock){ .floor = 41, .ticks = 77 }, &arena);
+    struct row_state offered = write_plan_offer(&write,
+        &(struct write_context){ TABLE, (struct write_clock){ .floor = 41, .ticks = 77 }, &arena, false });
 
     ck_assert(offered.live);
     ck_assert_int_eq(offered.version, 42);
@@ -205,8 +205,8 @@ static const enum write_kind refused_kinds[] = { WRITE_REPLACE, WRITE_MERGE, WRI
 START_TEST(what_needs_an_entity_offers_a_dead_row)
 {
     struct write write = a_write(refused_kinds[_i], "p", "r", some_texts(&arena, NULL));
-    struct row_state offered =
-        write_plan_offer(&write, TABLE, (struct write_clock){ .floor = 41, .ticks = 77 }, &arena);
+    struct row_state offered = write_plan_offer(&write,
+        &(struct write_context){ TABLE, (struct write_clock){ .floor = 41, .ticks = 77 }, &arena, false });
 
     ck_assert(!offered.live);
     ck_assert_int_eq(offered.version, 42);
@@ -299,9 +299,10 @@ START_TEST(the_sweeper_leaves_alone_what_is_not_due)
         struct write_result result;
         struct error err;
 
-        ck_assert_int_eq(write_plan_one(&current, &write,
-                             &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena },
-                             &next, &result, &err),
+        ck_assert_int_eq(
+            write_plan_one(&current, &write,
+                &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena, false }, &next,
+                &result, &err),
             STATUS_OK);
         ck_assert_int_eq(next.version, current.version);
         ck_assert_int_eq(next.live, current.live);
@@ -334,8 +335,8 @@ START_TEST(a_replace_sets_the_time_and_a_merge_keeps_it)
     current.expires = c->stored;
     write.expires = c->given;
     ck_assert_int_eq(write_plan_one(&current, &write,
-                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
-                         &result, &err),
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena, false },
+                         &next, &result, &err),
         STATUS_OK);
     ck_assert_int_eq(next.expires, c->wanted);
 }
@@ -378,7 +379,7 @@ static void check_filtered(enum write_kind kind, const char *filter, enum state 
 
     write.condition = a_filter(filter);
     status = write_plan_one(
-        &current, &write, &(struct write_context){ TABLE, clock, &arena }, &next, &result, &err);
+        &current, &write, &(struct write_context){ TABLE, clock, &arena, false }, &next, &result, &err);
     ck_assert_str_eq(status == STATUS_OK ? "OK" : err.reason, wanted_reason(outcome));
     if (outcome == '+')
         check_applied(kind, state, &next, &result, clock);
@@ -411,20 +412,20 @@ START_TEST(an_etag_and_a_filter_must_both_hold)
     write.condition.kind = CONDITION_MATCHES;
     write.condition.etag = (struct etag){ .table_id = TABLE, .version = STORED_VERSION - 1 };
     ck_assert_int_eq(write_plan_one(&current, &write,
-                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
-                         &result, &err),
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena, false },
+                         &next, &result, &err),
         STATUS_STALE);
     ck_assert_str_eq(meta_of(&err, "clause"), "");
     write.condition.etag.version++;
     ck_assert_int_eq(write_plan_one(&current, &write,
-                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
-                         &result, &err),
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena, false },
+                         &next, &result, &err),
         STATUS_OK);
     write.condition.text = STR_LITERAL("A eq 'new'");
     write.condition.filter = a_filter("A eq 'new'").filter;
     ck_assert_int_eq(write_plan_one(&current, &write,
-                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
-                         &result, &err),
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena, false },
+                         &next, &result, &err),
         STATUS_STALE);
     ck_assert_str_eq(meta_of(&err, "clause"), "A eq 'new'");
 }
@@ -443,7 +444,8 @@ static struct plan_row a_row(const char *row, enum state state)
 
 static void offer(struct plan_row *row, const struct write *first)
 {
-    row->offered = write_plan_offer(first, TABLE, (struct write_clock){ .ticks = 1 }, &arena);
+    row->offered = write_plan_offer(
+        first, &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena, false });
 }
 
 static void plan(struct operation *operation, struct plan_row **rows)
@@ -662,7 +664,8 @@ static void step(
             .condition = write.condition };
         rows[i] = &planned[write.key];
         if (planned[write.key].created && planned[write.key].offered.version == 0)
-            planned[write.key].offered = write_plan_offer(&writes[i], TABLE, clock, &arena);
+            planned[write.key].offered =
+                write_plan_offer(&writes[i], &(struct write_context){ TABLE, clock, &arena, false });
         each[i] = strcmp(wanted, "OK") == 0 || !atomic ? model_apply(&model[write.key], &write, clock) : "OK";
         if (strcmp(each[i], "OK") != 0 && atomic && strcmp(wanted, "OK") == 0)
             wanted = each[i];

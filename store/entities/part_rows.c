@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * part_rows.c - see the header.
+ */
+#include "store/entities/part_rows.h"
+
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "store/session/row_arrays.h"
+#include "store/sql.h"
+
+/* ---- reading ---- */
+
+enum status part_rows_send_list(struct session *session, const struct write_set *set, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_params params;
+
+    if (!set->is_wide)
+        return STATUS_OK;
+    key_arrays_init(&keys, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++)
+        key_arrays_put(&keys, set->rows[i].table->table_id, &set->rows[i].key, set->rows[i].bucket);
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    return pg_send(&session->pg, &sql_part_list, &params, err);
+}
+
+enum list_column { LIST_N, LIST_FIRST_NAME, LIST_BYTES, LIST_COUNT };
+
+static size_t row_of(const PGresult *list, int i)
+{
+    return (size_t)pg_int8(list, i, LIST_N) - 1;
+}
+
+static int count_parts(const PGresult *list, int from)
+{
+    int to = from;
+
+    while (to < PQntuples(list) && row_of(list, to) == row_of(list, from))
+        to++;
+    return to - from;
+}
+
+static void fill_parts(
+    struct property_parts *parts, const PGresult *list, int from, int count, struct arena *arena)
+{
+    parts->items = ARENA_ARRAY(arena, struct property_part, (size_t)count);
+    parts->count = (size_t)count;
+    for (int i = 0; i < count; i++)
+        parts->items[i] = (struct property_part){
+            .first_name = arena_copy(arena, pg_bytes(list, from + i, LIST_FIRST_NAME)),
+            .bytes = (size_t)pg_int8(list, from + i, LIST_BYTES),
+            .count = (size_t)pg_int8(list, from + i, LIST_COUNT),
+        };
+}
+
+enum status part_rows_take_list(struct session *session, struct write_set *set, struct error *err)
+{
+    PG_RESULT list = NULL;
+
+    if (!set->is_wide)
+        return STATUS_OK;
+    TRY(pg_next(&session->pg, &list, err));
+    for (int from = 0, count; from < PQntuples(list); from += count) {
+        count = count_parts(list, from);
+        fill_parts(&set->rows[row_of(list, from)].parts, list, from, count, &session->arena);
+    }
+    return STATUS_OK;
+}
+
+/* Add the parts of the row that the plan needs; returns their bytes. */
+static size_t want_parts(struct plan_row *row, struct key_arrays *keys, struct pg_array *names)
+{
+    size_t bytes = 0;
+
+    if (row->table->index_count > 0 || row->reads_all_parts)
+        property_parts_want_all(&row->parts);
+    else
+        property_parts_want(&row->parts, row->merged);
+    for (size_t i = 0; i < row->parts.count; i++) {
+        if (!row->parts.items[i].is_read)
+            continue;
+        key_arrays_put(keys, row->table->table_id, &row->key, row->bucket);
+        pg_array_bytes(names, row->parts.items[i].first_name);
+        bytes += row->parts.items[i].bytes;
+    }
+    return bytes;
+}
+
+static enum status check_bytes(const struct write_set *set, size_t bytes, struct error *err)
+{
+    if (bytes <= LIMIT_WIDE_BYTES)
+        return STATUS_OK;
+    if (set->planned_count > 1)
+        return error_set(err, STATUS_LIMIT, "the parts of these writes are too large to be read together");
+    if (bytes <= LIMIT_WIDE_READ_BYTES)
+        return STATUS_OK;
+    reason_set(err, REASON_ENTITY_TOO_LARGE,
+        "the writes need %zu bytes of wide entities, at most %d are allowed in one request", bytes,
+        LIMIT_WIDE_READ_BYTES);
+    error_add_meta_int(err, "limit", LIMIT_WIDE_READ_BYTES);
+    error_add_meta_int(err, "actual", (int64_t)bytes);
+    return STATUS_INVALID;
+}
+
+enum part_column { PART_N, PART_PROPERTIES };
+
+/* The rows come in the order in which want_parts has added them; none is missing, since all are locked. */
+static enum status fill_wanted(
+    struct write_set *set, const PGresult *parts, struct arena *arena, struct error *err)
+{
+    int next = 0;
+
+    for (size_t i = 0; i < set->row_count; i++) {
+        struct property_parts *of = &set->rows[i].parts;
+
+        for (size_t k = 0; k < of->count; k++) {
+            if (!of->items[k].is_read)
+                continue;
+            if (next == PQntuples(parts) || pg_int8(parts, next, PART_N) != next + 1)
+                return error_set(err, STATUS_INTERNAL, "a part of a wide entity is missing");
+            of->items[k].properties.bytes = arena_copy(arena, pg_bytes(parts, next, PART_PROPERTIES));
+            next++;
+        }
+    }
+    return STATUS_OK;
+}
+
+static void fill_states(struct write_set *set, struct arena *arena)
+{
+    for (size_t i = 0; i < set->row_count; i++) {
+        struct plan_row *row = &set->rows[i];
+
+        if (row->parts.count == 0)
+            continue;
+        row->stored.properties = property_parts_join(&row->parts, arena);
+        row->stored.rest = property_parts_rest(&row->parts);
+        if (row->now.live) {
+            row->now.properties = row->stored.properties;
+            row->now.rest = row->stored.rest;
+        }
+    }
+}
+
+enum status part_rows_read(struct session *session, struct write_set *set, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array names;
+    struct pg_params params;
+    PG_RESULT parts = NULL;
+    size_t bytes = 0;
+
+    if (!set->is_wide)
+        return STATUS_OK;
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&names, &session->arena, PG_TEXT);
+    for (size_t i = 0; i < set->row_count; i++)
+        bytes += want_parts(&set->rows[i], &keys, &names);
+    TRY(check_bytes(set, bytes, err));
+    if (names.count > 0) {
+        pg_params_init(&params, &session->arena);
+        key_arrays_add(&keys, &params);
+        pg_add_array(&params, &names);
+        TRY(pg_query(&session->pg, &sql_part_get, &params, &parts, err));
+        TRY(fill_wanted(set, parts, &session->arena, err));
+    }
+    fill_states(set, &session->arena);
+    return STATUS_OK;
+}
+
+/* ---- writing ---- */
+
+/* The rows to update and the parts to write, as arrays of parameters. */
+struct part_arrays {
+    struct pg_array ctids, spreads;
+    struct state_arrays states;
+    struct key_arrays removed, put;
+    struct pg_array removed_names, put_names, counts, properties;
+};
+
+static void init_arrays(struct part_arrays *arrays, struct arena *arena)
+{
+    pg_array_init(&arrays->ctids, arena, PG_TID);
+    pg_array_init(&arrays->spreads, arena, PG_INT8);
+    state_arrays_init(&arrays->states, arena);
+    key_arrays_init(&arrays->removed, arena);
+    key_arrays_init(&arrays->put, arena);
+    pg_array_init(&arrays->removed_names, arena, PG_TEXT);
+    pg_array_init(&arrays->put_names, arena, PG_TEXT);
+    pg_array_init(&arrays->counts, arena, PG_INT8);
+    pg_array_init(&arrays->properties, arena, PG_BYTEA);
+}
+
+static void put_part(struct part_arrays *arrays, const struct plan_row *row, const struct part_change *change)
+{
+    struct key_arrays *keys = change->is_removed ? &arrays->removed : &arrays->put;
+
+    key_arrays_put(keys, row->table->table_id, &row->key, row->bucket);
+    pg_array_bytes(change->is_removed ? &arrays->removed_names : &arrays->put_names, change->first_name);
+    if (change->is_removed)
+        return;
+    pg_array_int8(&arrays->counts, (int64_t)change->count);
+    pg_array_bytes(&arrays->properties, change->properties.bytes);
+}
+
+static void put_row(
+    struct part_arrays *arrays, const struct plan_row *row, struct str ctid, struct arena *arena)
+{
+    struct row_state now = row->now;
+    struct parts_plan plan;
+
+    property_parts_plan(
+        &row->parts, now.live ? now.properties : (struct property_list){ STR_EMPTY }, now.rest, arena, &plan);
+    now.properties = plan.whole;
+    pg_array_bytes(&arrays->ctids, ctid);
+    state_arrays_put(&arrays->states, &now);
+    pg_array_int8(&arrays->spreads, plan.spread);
+    for (size_t i = 0; i < plan.change_count; i++)
+        put_part(arrays, row, &plan.changes[i]);
+}
+
+static enum status send_rows(struct session *session, struct part_arrays *arrays, struct error *err)
+{
+    struct pg_params params;
+
+    if (arrays->ctids.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &arrays->ctids);
+    state_arrays_add(&arrays->states, &params);
+    pg_add_array(&params, &arrays->spreads);
+    return pg_send(&session->pg, &sql_entity_update_wide, &params, err);
+}
+
+static enum status send_removed(struct session *session, struct part_arrays *arrays, struct error *err)
+{
+    struct pg_params params;
+
+    if (arrays->removed_names.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&arrays->removed, &params);
+    pg_add_array(&params, &arrays->removed_names);
+    return pg_send(&session->pg, &sql_part_delete, &params, err);
+}
+
+static enum status send_put(struct session *session, struct part_arrays *arrays, struct error *err)
+{
+    struct pg_params params;
+
+    if (arrays->put_names.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&arrays->put, &params);
+    pg_add_array(&params, &arrays->put_names);
+    pg_add_array(&params, &arrays->counts);
+    pg_add_array(&params, &arrays->properties);
+    return pg_send(&session->pg, &sql_part_upsert, &params, err);
+}
+
+enum status part_rows_send(struct session *session, const struct write_set *set, struct error *err)
+{
+    struct part_arrays arrays;
+
+    if (!set->is_wide)
+        return STATUS_OK;
+    init_arrays(&arrays, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++)
+        if (set->rows[i].table->is_wide && write_plan_action(&set->rows[i]) == ROW_UPDATE)
+            put_row(&arrays, &set->rows[i], set->ctids[i], &session->arena);
+    TRY(send_rows(session, &arrays, err));
+    TRY(send_removed(session, &arrays, err));
+    return send_put(session, &arrays, err);
+}

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wide entities: spread over rows, written in one commit, read in one snapshot, and found like any other entity."""
+
+import random
+import threading
+import unittest
+
+from tavola_test.case import ServerCase
+from tavola_test.client import ApiError, BatchOperation, entity, int32, key, match, plain, types, value
+from tavola_test.processes import run_program
+from tavola_test.waiting import wait_for
+
+MAX_PROPERTIES = 100_000
+MAX_BYTES = 16 * 1024 * 1024
+TOO_MANY = "TOO_MANY_PROPERTIES"
+TOO_LARGE = "ENTITY_TOO_LARGE"
+
+
+def numbers(count, first=0, add=0):
+    """Properties n000000 to n<count - 1>, each with its number."""
+    return {f"n{i:06}": int32(i + add) for i in range(first, first + count)}
+
+
+def binaries(count, first=0):
+    """Properties b000 to b<count - 1> with nearly as many bytes as a property can have."""
+    return {f"b{i:03}": b"x" * 60_000 for i in range(first, first + count)}
+
+
+def address(table, partition_key, row_key):
+    return {"table": table, "key": key((partition_key, row_key))}
+
+
+class WideCase(ServerCase):
+    with_worker = True
+    worker_settings = {"TAVOLA_SWEEP_INTERVAL_SECONDS": "1"}
+
+    def setUp(self):
+        self.table = self.new_wide()
+
+    def new_wide(self):
+        name = self.new_name("wide")
+        self.assertTrue(self.client.create_table(name=name, wide_entities=True).table.wide_entities)
+        return name
+
+    def merge(self, row, properties, **fields):
+        return self.client.insert_or_merge_entity(table=self.table, entity=entity("p", row, properties), **fields).result
+
+    def replace(self, row, properties, **fields):
+        return self.client.insert_or_replace_entity(table=self.table, entity=entity("p", row, properties), **fields).result
+
+    def read(self, row, *select):
+        return plain(self.get(self.table, "p", row, options={"select": select} if select else None))
+
+    def parts(self, row=None):
+        """The rows below an entity, or below all entities of the table."""
+        which = f"and p.row_key = '{row}'" if row else ""
+        return int(self.stack.sql(
+            f"select count(*) from entity_parts p join tables t using (table_id) where t.name = '{self.table}' {which}"))
+
+    def delete(self, row, **fields):
+        self.client.delete_entity(table=self.table, key=key(("p", row)), precondition=match(), **fields)
+
+
+class WideWrites(WideCase):
+    def test_an_entity_has_100000_properties_and_not_one_more(self):
+        many = numbers(MAX_PROPERTIES)
+        result = self.replace("many", many)
+        self.assertGreater(self.parts("many"), 10)
+        self.assertEqual(self.read("many"), {name: given.int32_value for name, given in many.items()})
+        self.assertEqual(self.get(self.table, "p", "many", options={"select": ["n000000"]}).etag, result.etag)
+
+        error = self.refused("INVALID_ARGUMENT", TOO_MANY, self.merge, "many", {"one_more": 1})
+        self.assertEqual((error.metadata["limit"], error.metadata["actual"]), ("100000", "100001"))
+        self.refused("INVALID_ARGUMENT", TOO_MANY, self.replace, "more", numbers(MAX_PROPERTIES + 1))
+        self.assertEqual(self.read("many", "n099999", "one_more"), {"n099999": 99_999})
+
+    def test_an_entity_grows_to_16_mib_by_merges_and_not_beyond(self):
+        for first in range(0, 275, 25):
+            self.merge("large", binaries(25, first))
+        error = self.refused("INVALID_ARGUMENT", TOO_LARGE, self.merge, "large", binaries(25, 275))
+        self.assertEqual(error.metadata["limit"], str(MAX_BYTES))
+        self.assertGreater(int(error.metadata["actual"]), MAX_BYTES)
+        self.assertEqual(self.read("large", "b000", "b274", "b275"), {"b000": b"x" * 60_000, "b274": b"x" * 60_000})
+
+    def test_other_tables_keep_their_limits(self):
+        narrow = self.new_table()
+        for properties, reason in ((numbers(253), TOO_MANY), (numbers(20_000), TOO_MANY), (binaries(20), TOO_LARGE)):
+            of = entity("p", "r", properties)
+            for write in (self.client.insert_entity, self.client.insert_or_replace_entity, self.client.insert_or_merge_entity):
+                self.refused("INVALID_ARGUMENT", reason, write, table=narrow, entity=of)
+            error = self.refused("INVALID_ARGUMENT", reason, self.client.execute_batch, table=narrow,
+                operations=[BatchOperation(insert=entity("p", "a")), BatchOperation(insert=of)])
+            self.assertEqual(error.metadata["operation_index"], "1")
+        self.assertEqual(self.client.query(narrow), [])
+
+    def test_a_merge_writes_the_part_of_its_property_and_no_other(self):
+        self.replace("row", numbers(20_000))
+        query = ("select string_agg(md5(p.properties), ' ' order by p.first_name) from entity_parts p join tables t "
+                 f"using (table_id) where t.name = '{self.table}'")
+        before = self.stack.sql(query).split()
+        etag = self.merge("row", {"n010000": int32(-1)}).etag
+        after = self.stack.sql(query).split()
+
+        self.assertEqual(sum(one != other for one, other in zip(before, after)), 1)
+        self.assertEqual(len(before), len(after))
+        stored = self.get(self.table, "p", "row")
+        self.assertEqual(stored.etag, etag)
+        self.assertEqual(plain(stored), {f"n{i:06}": -1 if i == 10_000 else i for i in range(20_000)})
+
+    def test_an_entity_grows_shrinks_and_goes_back_into_one_row(self):
+        expected = {}
+        for properties in (numbers(100), numbers(20_000), binaries(20), {"n000001": "text"}):
+            self.merge("row", properties)
+            expected.update(plain(entity("p", "row", properties)))
+            self.assertEqual(self.read("row"), expected)
+        self.assertGreater(self.parts("row"), 20)
+        for count in (5_000, 3_000, 100, 0, 4_000):
+            self.replace("row", numbers(count))
+            self.assertEqual(self.read("row"), plain(entity("p", "row", numbers(count))))
+            self.assertEqual(self.parts("row") > 0, count >= 3_000, count)
+        self.delete("row")
+        self.assertFalse(self.is_there(self.table, "p", "row"))
+        self.assertEqual(self.parts(), 0)
+        self.client.insert_entity(table=self.table, entity=entity("p", "row", numbers(4_000, add=7)))
+        self.assertEqual(self.read("row", "n000000", "n003999"), {"n000000": 7, "n003999": 4_006})
+
+    def test_one_etag_stands_for_the_whole_entity(self):
+        first = self.replace("row", numbers(20_000)).etag
+        second = self.merge("row", {"n000000": int32(5)}).etag
+        self.assertNotEqual(first, second)
+        late = entity("p", "row", {"n019999": int32(5)})
+        self.refused("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", self.client.merge_entity, table=self.table, entity=late,
+            precondition=match(first))
+        self.client.merge_entity(table=self.table, entity=late, precondition=match(second))
+        self.assertEqual(self.read("row", "n000000", "n019999"), {"n000000": 5, "n019999": 5})
+
+    def test_a_condition_tests_a_property_of_any_part(self):
+        self.replace("row", numbers(20_000))
+        one = entity("p", "row", {"n000000": int32(5)})
+        self.refused("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", self.client.merge_entity, table=self.table, entity=one,
+            precondition={"condition": "n019999 eq 1"})
+        self.client.merge_entity(table=self.table, entity=one, precondition={"condition": "n019999 eq 19999"})
+        self.assertEqual(self.read("row", "n000000", "n000001"), {"n000000": 5, "n000001": 1})
+
+    def test_a_group_transaction_writes_wide_entities_together_or_not_at_all(self):
+        self.replace("there", numbers(20_000))
+        operations = [
+            BatchOperation(insert_or_merge=entity("p", "there", {"n000000": int32(-1), "z": 1})),
+            BatchOperation(insert=entity("p", "new", numbers(20_000))),
+            BatchOperation(insert=entity("p", "narrow", numbers(3))),
+        ]
+        self.refused("ALREADY_EXISTS", "ENTITY_ALREADY_EXISTS", self.client.execute_batch, table=self.table,
+            operations=[*operations, BatchOperation(insert=entity("p", "there"))][1:])
+        self.assertEqual(self.parts("new"), 0)
+        self.client.execute_batch(table=self.table, operations=operations)
+        self.assertEqual(self.read("there", "n000000", "n019999", "z"), {"n000000": -1, "n019999": 19_999, "z": 1})
+        self.assertEqual(len(self.read("new")), 20_000)
+        self.assertEqual(self.read("narrow"), {f"n{i:06}": i for i in range(3)})
+
+    def test_merges_of_different_properties_at_the_same_time_are_all_there(self):
+        self.replace("row", numbers(10_000))
+
+        def write(number):
+            with self.stack.connect() as client:
+                for i in range(20):
+                    client.insert_or_merge_entity(
+                        table=self.table, entity=entity("p", "row", {f"n{(i * 8 + number) * 60:06}": int32(-1)}))
+
+        threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        read = self.read("row")
+        self.assertEqual(len(read), 10_000)
+        self.assertEqual({name for name, number in read.items() if number == -1}, {f"n{i * 60:06}" for i in range(160)})
+
+    def test_random_writes_agree_with_a_copy(self):
+        chance = random.Random(1)
+        copy = None
+        for step in range(60):
+            some = {f"n{chance.randrange(3000):06}": "x" * chance.choice((0, 10, 300, 3000)) for _ in range(chance.choice((1, 5, 200)))}
+            way = chance.randrange(10)
+            if way == 0 and copy is not None:
+                self.delete("row")
+                copy = None
+            elif way == 1:
+                self.replace("row", some)
+                copy = some
+            else:
+                self.merge("row", some)
+                copy = {**(copy or {}), **some}
+            if copy is not None and sum(map(len, copy.values())) < 2_000_000:
+                self.assertEqual(self.read("row"), copy, step)
+            if copy:
+                names = chance.sample(sorted(copy), min(len(copy), 3))
+                self.assertEqual(self.read("row", *names, "absent"), {name: copy[name] for name in names}, step)
+
+
+class WideReads(WideCase):
+    def test_a_read_over_3_mib_asks_for_select(self):
+        for first in range(0, 60, 20):
+            self.merge("large", binaries(20, first))
+        self.replace("small", {"b001": "small"})
+        error = self.refused("INVALID_ARGUMENT", TOO_LARGE, self.get, self.table, "p", "large")
+        self.assertIn("select", error.message)
+        self.assertEqual(error.metadata["row_key"], "large")
+        self.refused("INVALID_ARGUMENT", TOO_LARGE, self.client.query, self.table)
+        self.refused("INVALID_ARGUMENT", TOO_LARGE, self.client.batch_get_entities, table=self.table,
+            keys=[key(("p", "small")), key(("p", "large"))])
+        self.refused("INVALID_ARGUMENT", TOO_LARGE, self.get, self.table, "p", "large", options={"select": binaries(60)})
+
+        select = {"select": ["b001", "b059", "absent"]}
+        wanted = {"b001": b"x" * 60_000, "b059": b"x" * 60_000}
+        self.assertEqual(self.read("large", *select["select"]), wanted)
+        self.assertEqual([plain(found) for found in self.client.query(self.table, options=select)], [wanted, {"b001": "small"}])
+        found = self.client.batch_get_entities(table=self.table, keys=[key(("p", "large"))], options=select)
+        self.assertEqual(plain(found.results[0].entity), wanted)
+
+    def test_filters_find_a_property_of_any_part(self):
+        for number in range(6):
+            self.replace(f"row{number}", {**numbers(10_000), "n005000": int32(number), "zz": number % 2 == 0})
+        self.replace("narrow", {"n005000": int32(3), "zz": False})
+
+        def rows(text, **fields):
+            return [found.row_key for found in self.client.query(self.table, text, **fields)]
+
+        self.assertEqual(rows("n005000 eq 3"), ["narrow", "row3"])
+        self.assertEqual(rows("n005000 ge 3 and zz eq true"), ["row4"])
+        self.assertEqual(rows("PartitionKey eq 'p' and RowKey ge 'row2' and n009999 eq 9999"), ["row2", "row3", "row4", "row5"])
+        self.assertEqual(rows("zz eq true", options={"select": ["n000001"]}), ["row0", "row2", "row4"])
+        self.assertEqual(rows("PartitionKey eq 'p' and RowKey eq 'row1'"), ["row1"])
+        found = self.client.query(self.table, "zz eq true", options={"select": ["n000001", "zz"]})
+        self.assertEqual([plain(one) for one in found], [{"n000001": 1, "zz": True}] * 3)
+        self.assertEqual(self.client.count_entities(query={"table": self.table, "filter": "n005000 lt 4"}).count, 5)
+        self.assertEqual(self.client.count_entities(query={"table": self.table}).count, 7)
+        down = [found.row_key for page in self.client.pages(
+            self.client.query_entities, query={"table": self.table, "descending": True}, page_size=2) for found in page.entities]
+        self.assertEqual(down, [f"row{number}" for number in reversed(range(6))] + ["narrow"])
+
+    def test_readers_see_every_write_whole_or_not_at_all(self):
+        """A writer replaces the whole entity again and again, wide, wider and narrow."""
+        names = numbers(3_000)
+        self.replace("row", {name: int32(0) for name in names})
+        is_over = threading.Event()
+
+        def write():
+            with self.stack.connect() as client:
+                for turn in range(1, 60):
+                    count = (3_000, 9_000, 50)[turn % 3]
+                    client.insert_or_replace_entity(
+                        table=self.table, entity=entity("p", "row", {name: int32(turn) for name in numbers(count)}))
+            is_over.set()
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        torn, reads = [], 0
+        while not is_over.is_set():
+            reads += 1
+            whole = [self.read("row"), plain(self.client.query(self.table)[0]),
+                self.read("row", "n000000", "n000049", "n000025", "n002999", "n008999")]
+            torn += [sorted(set(read.values())) for read in whole if len(set(read.values())) != 1]
+            torn += [len(read) for read in whole[:2] if len(read) not in (50, 3_000, 9_000)]
+        thread.join()
+        self.assertEqual(torn, [])
+        self.assertGreater(reads, 3)
+
+
+class WideTables(WideCase):
+    def test_the_option_is_set_when_the_table_is_made(self):
+        self.assertTrue(self.client.get_table(name=self.table).table.wide_entities)
+        self.assertFalse(self.client.get_table(name=self.new_table()).table.wide_entities)
+        for other in ("change_feed", "blob_properties"):
+            self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.create_table, name="both", wide_entities=True, **{other: True})
+            self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.update_table, table={"name": self.table, other: True})
+        self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.create_index, index={
+            "name": "byN", "table": self.table, "shape": 1, "place": 2, "partition_key": [{"property": "n"}]})
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.update_table,
+            table={"name": self.table}, update_mask={"paths": ["wide_entities"]})
+
+    def test_the_command_line_makes_a_table_with_wide_entities(self):
+        done = run_program("tavola", "table", "create", "Shelves", "--wide-entities",
+            settings={"TAVOLA_TARGET": self.stack.target}, seconds=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(self.client.get_table(name="Shelves").table.wide_entities)
+
+    def test_expired_entities_go_with_their_parts(self):
+        expired = entity("p", "gone", numbers(10_000))
+        expired.expires.seconds = 1
+        self.client.insert_or_replace_entity(table=self.table, entity=expired)
+        wait_for("the sweep", lambda: self.parts() == 0)
+        self.assertFalse(self.is_there(self.table, "p", "gone"))
+
+    def test_a_deleted_range_goes_with_its_parts(self):
+        for number in range(4):
+            self.replace(f"row{number}", {**numbers(10_000), "number": number})
+        self.wait_done(self.client.delete_range(query={"table": self.table, "filter": "number ge 1 and n009999 eq 9999"}).operation)
+        self.assertEqual([found.row_key for found in self.client.query(self.table)], ["row0"])
+        self.assertEqual(self.parts(), self.parts("row0"))
+
+    def test_a_deleted_table_goes_with_its_parts(self):
+        self.replace("row", numbers(10_000))
+        table_id = self.stack.sql(f"select table_id from tables where name = '{self.table}' and live")
+        self.wait_done(self.client.delete_table(name=self.table).operation)
+        self.assertEqual(self.stack.sql(f"select count(*) from entity_parts where table_id = {table_id}"), "0")
+        self.client.create_table(name=self.table)
+        self.assertEqual(self.client.query(self.table), [])
+
+    def test_a_transaction_merges_moves_and_deletes_wide_entities(self):
+        self.replace("source", numbers(10_000))
+        self.replace("old", numbers(10_000))
+        narrow, other = self.new_table(), self.new_wide()
+
+        def run(name, *steps):
+            self.client.submit_transaction(transaction_id=name, steps=steps)
+            return self.client.wait_transaction(transaction_id=name, timeout=30).transaction
+
+        moved = run(f"{self.table}-move",
+            {"insert_or_merge": {"table": self.table, "entity": entity("p", "source", {"n000001": int32(-1)})}},
+            {"move": {"source": address(self.table, "p", "source"), "destination": address(other, "q", "target")}},
+            {"delete_if_exists": address(self.table, "p", "old")})
+        self.assertEqual(moved.state, types.package("tavola.v1").TRANSACTION_STATE_DONE, moved)
+        self.assertEqual(self.parts(), 0)
+        target = plain(self.get(other, "q", "target"))
+        self.assertEqual((len(target), target["n000001"], target["n009999"]), (10_000, -1, 9_999))
+
+        failed = run(f"{self.table}-narrow",
+            {"move": {"source": address(other, "q", "target"), "destination": address(narrow, "q", "target")}})
+        self.assertEqual(failed.state, types.package("tavola.v1").TRANSACTION_STATE_FAILED, failed)
+        self.assertEqual(len(plain(self.get(other, "q", "target"))), 10_000)
+        self.assertEqual(self.client.query(narrow), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
