@@ -521,10 +521,18 @@ class Breaks(unittest.TestCase):
 
     def test_a_put_of_a_blob_goes_on(self):
         data = random.Random(2).randbytes(3_000_000)
-        file = Cut(data, 2_000_000, self.restart)
-        put = self.client.put_blob("py/broken", file)
-        self.assertEqual(put.sha256, hashlib.sha256(data).digest())
-        self.assertIsNone(file.function)
+        is_reached, is_restarted = threading.Event(), threading.Event()
+
+        def pause():
+            is_reached.set()
+            is_restarted.wait(60 * TIMEOUT_FACTOR)
+
+        thread, results = self.in_background(lambda: self.client.put_blob("py/broken", Cut(data, 2_000_000, pause)))
+        self.assertTrue(is_reached.wait(60 * TIMEOUT_FACTOR))
+        self.restart()
+        is_restarted.set()
+        thread.join(60 * TIMEOUT_FACTOR)
+        self.assertEqual(results[0].sha256, hashlib.sha256(data).digest())
 
     def test_a_get_of_a_blob_goes_on(self):
         data = random.Random(3).randbytes(30_000_000)
