@@ -96,6 +96,7 @@ class Writer(IndexCaller):
 
     def turn(self):
         turns = [self.put] * 6 + [self.batch] * 3 + [self.swap] * 2 + [self.delete] * 2 + [self.move, self.load]
+        turns += [self.revive] * (3 if self.expired() else 0)
         turn = self.random.choice(turns)
         self.count(turn.__name__)
         turn()
@@ -137,6 +138,20 @@ class Writer(IndexCaller):
 
     def put(self):
         key, content = self.key(), self.content()
+        answer = self.once("InsertOrReplaceEntity", entity=message_of(key, content))
+        if answer.reply:
+            self.note(key, content, answer, answer.reply.result)
+        else:
+            self.refused(answer)
+
+    def expired(self):
+        """The keys of entities that have expired; they may not be swept yet."""
+        return [key for key, content in sorted(self.known.items()) if content is not None and due(content) < time.monotonic() - SLACK]
+
+    def revive(self):
+        """An expired entity is written with its properties again: in a unique index it has a value only if it is the owner."""
+        key = self.random.choice(self.expired())
+        content = tuple(value for value in self.known[key] if value[:2] != EXPIRES)
         answer = self.once("InsertOrReplaceEntity", entity=message_of(key, content))
         if answer.reply:
             self.note(key, content, answer, answer.reply.result)
@@ -283,8 +298,10 @@ class Writer(IndexCaller):
     def may_own_nothing(self, span, key):
         """In a unique index: unless the entity took its value while the index was there, when that would have been refused."""
         old, called = self.before.get(key, (None, 0))
-        if called <= span.seen or (old is not None and has_end(old)):
+        if called <= span.seen or (old is not None and called - SLACK < due(old) < NEVER):
             return True
+        if old is not None and due(old) < NEVER:
+            return False  # it had expired, and so had nothing to keep
         declaration, new = span.declaration, self.known[key]
         had = old is not None and declaration.entry_or_none((key, old, 0))
         return bool(had) and declaration.owned((key, old, 0)) == declaration.owned((key, new, 0))
