@@ -205,8 +205,6 @@ enum status property_list_parse_wide(const struct property_slices *slices, struc
     struct property_list *out, struct property_excess **excess, struct error *err)
 {
     size_t count = slices->count;
-    struct error too_large = { 0 }, value_too_large = { 0 };
-    enum status values, entity;
     struct draft *drafts;
 
     *excess = NULL;
@@ -214,16 +212,13 @@ enum status property_list_parse_wide(const struct property_slices *slices, struc
         return property_size_refuse_count(count, LIMIT_WIDE_PROPERTIES, err);
     drafts = arena_alloc(arena, count * sizeof(*drafts));
     TRY(drafts_make(slices->items, &count, drafts, arena, err));
-    entity = drafts_check_entity(drafts, count, slices->key, &too_large);
-    values = drafts_check_values(drafts, count, &value_too_large);
-    if (entity == STATUS_OK && values != STATUS_OK) {
-        *err = value_too_large;
-        return values;
-    }
-    if (entity != STATUS_OK) {
+    if (drafts_check_entity(drafts, count, slices->key, err) == STATUS_OK) {
+        TRY(drafts_check_values(drafts, count, err));
+    } else {
         *excess = ARENA_NEW(arena, struct property_excess);
-        (*excess)->in_table = kept_error(&too_large, arena);
-        (*excess)->in_wide_table = values == STATUS_OK ? NULL : kept_error(&value_too_large, arena);
+        (*excess)->in_table = kept_error(err, arena);
+        if (drafts_check_values(drafts, count, err) != STATUS_OK)
+            (*excess)->in_wide_table = kept_error(err, arena);
     }
     *out = drafts_write(drafts, count, arena);
     return STATUS_OK;
