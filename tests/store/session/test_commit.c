@@ -169,8 +169,13 @@ START_TEST(the_resolver_waits_for_a_transaction_that_is_open) /* guard G6 */
     struct operation *insert = an_upsert(WRITE_INSERT, "one");
     pthread_t writer;
 
+    tcp_proxy_refuse_after_cut(proxy, true); /* until the marker of the open transaction is there */
     tcp_proxy_cut(proxy, "commit", CUT_LATE, 1);
     ck_assert_int_eq(pthread_create(&writer, NULL, write_in_thread, insert), 0);
+    test_await(scene.sql,
+        "select count(*) from pg_stat_activity where wait_event = 'ClientRead' and state = 'active' "
+        "and query like '%%insert into commit_markers%%' and datname = current_database()");
+    tcp_proxy_refuse_after_cut(proxy, false);
     test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
                           "and query like '%%insert into commit_markers%%' and datname = current_database()");
     ck_assert_ptr_null(scene_read(&scene, "p", "r"));
