@@ -102,6 +102,7 @@ struct str effect_note_encode(const struct effect_note *note, struct arena *aren
 
 bool effect_note_decode(struct str bytes, struct arena *arena, struct effect_note *out)
 {
+    *out = (struct effect_note){ 0 }; /* the bytes have no hash of the key: 0 is equal to any */
     return bytes.len > 0 && bytes.data[0] == VERSION &&
            wire_form_read(str_from(bytes, 1), &note_form, arena, out);
 }

@@ -125,6 +125,7 @@ START_TEST(stored_bytes_of_effects_stay_as_they_are)
 
     step.deletes_entity = true;
     require_bytes(effect_note_encode(&note, &arena), "01080612027b7d180a200c");
+    memset(&back, 0xff, sizeof(back)); /* what stood on the stack before */
     ck_assert(effect_note_decode(effect_note_encode(&note, &arena), &arena, &back));
     ck_assert_int_eq(back.step, 3);
     ck_assert(str_equal(back.content, note.content));
