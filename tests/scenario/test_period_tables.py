@@ -124,7 +124,15 @@ class PeriodTables(unittest.TestCase):
         else:
             self.fail("no bound")
         for number in range(101):
-            self.client.delete_table(name=f"bound{number}x")
+            wait_for("the end of a table", lambda number=number: self.is_deleted(f"bound{number}x"))
+
+    def is_deleted(self, name):
+        """The workers change the catalogue as well, table by table: a call that meets them each time is refused and has done nothing."""
+        try:
+            return self.client.delete_table(name=name) is not None
+        except ApiError as error:
+            self.assertEqual(error.reason, "STORE_UNAVAILABLE")
+            return False
 
 
 if __name__ == "__main__":
