@@ -51,13 +51,21 @@ static enum growth growth_of_writes(const struct operation_write *in)
     return max_growth;
 }
 
+static enum growth growth_of_step(enum step_kind kind)
+{
+    if (kind == STEP_INSERT_OR_REPLACE || kind == STEP_INSERT_OR_MERGE)
+        return GROWTH_ENTITIES;
+    return kind == STEP_PUT_BLOB ? GROWTH_BYTES : GROWTH_NONE;
+}
+
 static enum growth growth_of_steps(const struct transaction *transaction)
 {
-    for (size_t i = 0; i < transaction->step_count; i++)
-        if (transaction->steps[i].kind == STEP_INSERT_OR_REPLACE ||
-            transaction->steps[i].kind == STEP_INSERT_OR_MERGE)
-            return GROWTH_ENTITIES;
-    return GROWTH_NONE;
+    enum growth max_growth = GROWTH_NONE;
+
+    for (size_t i = 0; i < transaction->step_count && max_growth < GROWTH_ENTITIES; i++)
+        if (growth_of_step(transaction->steps[i].kind) > max_growth)
+            max_growth = growth_of_step(transaction->steps[i].kind);
+    return max_growth;
 }
 
 static enum growth growth_of(const struct operation *operation)
@@ -87,6 +95,16 @@ static enum status refuse_more(const char *what, int64_t actual, int64_t limit, 
     error_add_meta_int(err, "limit", limit);
     error_add_meta_int(err, "actual", actual);
     return err->status;
+}
+
+enum status account_usage_admit_bytes(
+    const struct account_usage *usage, const struct quotas *settings, struct error *err)
+{
+    int64_t max_bytes = account_usage_max_bytes(usage, settings);
+
+    if (max_bytes == QUOTA_NONE || usage->bytes < max_bytes)
+        return STATUS_OK;
+    return refuse_more("bytes", usage->bytes, max_bytes, err);
 }
 
 enum status account_usage_admit(const struct account_usage *usage, const struct quotas *settings,

@@ -12,10 +12,11 @@
  *   a move, a delete, DeleteRange        accepted                     accepted
  *   create or replace an index           accepted                     refused: its entries need room
  *   a part of a put of a blob            accepted                     refused
+ *   a step that puts a blob              accepted                     refused
  *
  * A batch, a chunk of an import or a transaction is refused as a whole if one of its operations is.
  * The entries of an accepted write are written whatever the quota, and an accepted transaction is
- * carried to its end.
+ * carried to its end; a step that puts a blob is tried again until there is room.
  */
 #ifndef DOMAIN_ACCESS_ACCOUNT_USAGE_H
 #define DOMAIN_ACCESS_ACCOUNT_USAGE_H
@@ -42,5 +43,9 @@ int64_t account_usage_max_bytes(const struct account_usage *usage, const struct 
 /* STATUS_LIMIT  QUOTA_EXCEEDED: a quota is used up, and the operation may add to it. */
 MUST_USE enum status account_usage_admit(const struct account_usage *usage, const struct quotas *settings,
     const struct operation *operation, struct error *err);
+
+/* STATUS_LIMIT  QUOTA_EXCEEDED: the quota of bytes is used up. */
+MUST_USE enum status account_usage_admit_bytes(
+    const struct account_usage *usage, const struct quotas *settings, struct error *err);
 
 #endif

@@ -21,21 +21,32 @@ enum usage_column {
     USAGE_COUNTED_US,
 };
 
+static enum status query_usage(struct session *session, struct str account, PGresult **row, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, account);
+    return pg_query(&session->pg, &sql_usage_get, &params, row, err);
+}
+
+static struct account_usage read_usage(const PGresult *row)
+{
+    return (struct account_usage){ .entities = pg_int8(row, 0, USAGE_ENTITIES),
+        .bytes = pg_int8(row, 0, USAGE_BYTES),
+        .max_entities = pg_int8(row, 0, USAGE_MAX_ENTITIES),
+        .max_bytes = pg_int8(row, 0, USAGE_MAX_BYTES) };
+}
+
 static enum status get(struct session *session, struct operation *operation, struct error *err)
 {
     struct outcome_usage *out = &operation->out.usage;
     struct account_usage usage;
-    struct pg_params params;
     PG_RESULT row = NULL;
     int64_t counted_us;
 
-    pg_params_init(&params, &session->arena);
-    pg_add_bytes(&params, operation->account);
-    TRY(pg_query(&session->pg, &sql_usage_get, &params, &row, err));
-    usage = (struct account_usage){ .entities = pg_int8(row, 0, USAGE_ENTITIES),
-        .bytes = pg_int8(row, 0, USAGE_BYTES),
-        .max_entities = pg_int8(row, 0, USAGE_MAX_ENTITIES),
-        .max_bytes = pg_int8(row, 0, USAGE_MAX_BYTES) };
+    TRY(query_usage(session, operation->account, &row, err));
+    usage = read_usage(row);
     counted_us = pg_int8(row, 0, USAGE_COUNTED_US);
     *out = (struct outcome_usage){
         .tables = { pg_int8(row, 0, USAGE_TABLES), catalogue_change_max_tables(session) },
@@ -51,4 +62,14 @@ static enum status get(struct session *session, struct operation *operation, str
 void usage_calls_get(struct session *session, struct operation *operation)
 {
     attempt_operation(session, operation, get);
+}
+
+enum status usage_calls_admit_bytes(struct session *session, struct str account, struct error *err)
+{
+    struct account_usage usage;
+    PG_RESULT row = NULL;
+
+    TRY(query_usage(session, account, &row, err));
+    usage = read_usage(row);
+    return account_usage_admit_bytes(&usage, &session->quotas, err);
 }

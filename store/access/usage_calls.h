@@ -15,4 +15,12 @@ struct session;
  */
 void usage_calls_get(struct session *session, struct operation *operation);
 
+/*
+ * Whether an account may store more bytes, outside a transaction. A worker knows the account's own quota, and not that
+ * of the servers' settings.
+ *
+ *   STATUS_LIMIT  QUOTA_EXCEEDED: the quota was used up at the last count
+ */
+MUST_USE enum status usage_calls_admit_bytes(struct session *session, struct str account, struct error *err);
+
 #endif

@@ -3,6 +3,8 @@
 when the next count has seen it. Other accounts notice nothing.
 """
 
+import signal
+
 from tavola_test import client
 from tavola_test.client import ApiError, match
 from tavola_test.credentials import sas, token
@@ -109,6 +111,30 @@ class Quotas(SecurityCase):
         self.assertEqual((counted.tables.quota, counted.indexes.quota), (5000, 5000))
         self.assertEqual(self.delete("large"), OK)
         wait_for("the next count", lambda: (self.usage().entities.used, self.usage().bytes.used) == (0, 0))
+
+    # ---- blobs ----
+
+    def timeline(self, name):
+        return [one.error.reason for one in self.caller.get_transaction(transaction_id=name).transaction.timeline]
+
+    def test_a_step_that_puts_a_blob_waits_for_room(self):
+        """The quota is used up when the step is performed, not when it was submitted."""
+        step = {"put_blob": {"name": "late", "data": b"late"}}
+        self.assertEqual(self.put("0", N=0), OK)
+        wait_for("the count", lambda: self.usage().bytes.used > 0)
+        self.stack.worker.send(signal.SIGSTOP)
+        try:
+            self.caller.submit_transaction(transaction_id="late", steps=[step])
+            self.operate("account", "set-quota", self.name, "--bytes", "1")
+        finally:
+            self.stack.worker.send(signal.SIGCONT)
+        wait_for("the refusal", lambda: "QUOTA_EXCEEDED" in self.timeline("late"))
+        self.assertEqual(result(self.caller.stat_blob, name="late"), ("NOT_FOUND", "BLOB_NOT_FOUND"))
+        wait_for("the quota", lambda: result(self.caller.submit_transaction, transaction_id="never", steps=[step]) == FULL)
+        self.operate("account", "set-quota", self.name, "--bytes", "default")
+        done = self.caller.wait_transaction(transaction_id="late", timeout=60).transaction
+        self.assertEqual((done.state, done.timeline[-1].receipt.size), (3, len(b"late")))
+        self.assertEqual(self.caller.stat_blob(name="late").blob.size, len(b"late"))
 
     # ---- the command line ----
 

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "domain/blobs/blob_hash.h"
 #include "domain/limits.h"
+#include "store/access/usage_calls.h"
 #include "store/blobs/blob_put.h"
 #include "store/session/worker_attempt.h"
 
@@ -61,6 +62,7 @@ static enum status put_content(struct session *session, void *context, struct er
         .digest = blob_hash_of(work->content) };
     size_t at = 0;
 
+    TRY(usage_calls_admit_bytes(session, work->effect->account, err));
     work->id = new_id();
     work->writer = (int64_t)random_bits();
     if (!commit.is_new)

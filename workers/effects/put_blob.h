@@ -12,7 +12,11 @@
 
 struct worker;
 
-/* The receipt has the ETag of the content. */
+/*
+ * The receipt has the ETag of the content.
+ *
+ *   STATUS_LIMIT  QUOTA_EXCEEDED: the account's quota of bytes is used up; nothing was put
+ */
 MUST_USE enum status put_blob_perform(struct worker *store, const struct effect *effect, struct arena *arena,
     struct receipt *receipt, struct error *err);
 
