@@ -25,6 +25,8 @@ static enum status add_write(void *context, const struct operation_line *line, i
 {
     struct batch_lines *lines = context;
 
+    if (operation_line_is_outside(line))
+        return error_set(err, STATUS_INVALID, "a batch writes to a table; tavola tx submit has such steps");
     if (line->is_move || (line->table && strcmp(line->table, lines->table) != 0))
         return error_set(
             err, STATUS_INVALID, "a batch writes to one table; tavola tx submit writes to several");

@@ -174,18 +174,24 @@ struct steps {
     int count;
 };
 
-static void add_file(struct steps *steps, const char *table, const struct operation_line *line)
+static void add_outside(struct steps *steps, const char *table, const struct operation_line *line)
 {
+    const struct tavola_blob_target blob = { line->put_blob, line->content_type, line->blob_if_match,
+        line->blob_if_absent };
     struct tavola_content content = { .delete_entity = line->deletes_entity };
 
     if (line->content) {
         content.data = line->content;
         content.size = strlen(line->content);
-    } else {
+    } else if (line->entity) {
         content.table = table;
         content.key = tavola_entity_key(line->entity);
     }
-    if (line->write_file)
+    if (line->delete_blob)
+        tavola_transaction_delete_blob(steps->transaction, line->delete_blob, line->blob_if_match);
+    else if (line->put_blob)
+        tavola_transaction_put_blob(steps->transaction, &blob, &content, line->if_match);
+    else if (line->write_file)
         tavola_transaction_write_file(steps->transaction, line->write_file, &content, line->if_match);
     else
         tavola_transaction_append_file(steps->transaction, line->append_file, &content, line->if_match);
@@ -197,11 +203,11 @@ static enum status add_step(void *context, const struct operation_line *line, in
     const char *table = line->table ? line->table : steps->table;
 
     (void)number;
-    if (!table && !line->content)
+    if (!table && !line->content && !line->delete_blob)
         return error_set(err, STATUS_INVALID, "the step names no \"table\", and --table was not given");
     steps->count++;
-    if (line->write_file || line->append_file)
-        add_file(steps, table, line);
+    if (operation_line_is_outside(line))
+        add_outside(steps, table, line);
     else if (line->is_move)
         tavola_transaction_move(steps->transaction, table, tavola_entity_key(line->entity),
             line->to_table ? line->to_table : table, tavola_entity_key(line->to));
@@ -212,7 +218,8 @@ static enum status add_step(void *context, const struct operation_line *line, in
             steps->transaction, table, line->entity, line->action == TAVOLA_INSERT_OR_MERGE, line->if_match);
     else
         return error_set(err, STATUS_INVALID,
-            "steps are insertOrReplace, insertOrMerge, delete, move, writeFile and appendFile");
+            "steps are insertOrReplace, insertOrMerge, delete, move, writeFile, appendFile, putBlob and "
+            "deleteBlob");
     return STATUS_OK;
 }
 
@@ -261,7 +268,9 @@ static void print_forms(FILE *out)
           "insertOrMerge, delete, or\n{\"move\": KEY, \"table\": TABLE, \"to\": KEY, \"toTable\": TABLE}. "
           "A step outside\nthe tables is {\"writeFile\": PATH, \"content\": TEXT} or, with an entity, "
           "{\"writeFile\": PATH, "
-          "\"from\": KEY, \"table\": TABLE,\n\"deleteEntity\": true}; likewise appendFile. The steps "
+          "\"from\": KEY, \"table\": TABLE,\n\"deleteEntity\": true}; likewise appendFile and putBlob; and "
+          "{\"deleteBlob\": "
+          "NAME}. The steps "
           "are carried out one after the other, whatever\nhappens to this command. The id is printed; under "
           "one id "
           "a transaction happens once.\n",

@@ -115,9 +115,9 @@ static enum status read_member(struct str line, struct str name, struct str valu
 {
     const struct action_name *action = find_action(name);
     const char **texts[] = { &out->table, &out->to_table, &out->if_match, &out->write_file, &out->append_file,
-        &out->content };
-    static const char *const names[] = { "table", "toTable", "ifMatch", "writeFile", "appendFile",
-        "content" };
+        &out->put_blob, &out->delete_blob, &out->content, &out->content_type, &out->blob_if_match };
+    static const char *const names[] = { "table", "toTable", "ifMatch", "writeFile", "appendFile", "putBlob",
+        "deleteBlob", "content", "contentType", "blobIfMatch" };
     struct str text;
 
     if (action) {
@@ -131,6 +131,8 @@ static enum status read_member(struct str line, struct str name, struct str valu
         return read_entity(name, value, &out->entity, err);
     if (str_equal(name, STR_LITERAL("deleteEntity")))
         return read_switch(name, value, &out->deletes_entity, err);
+    if (str_equal(name, STR_LITERAL("blobIfAbsent")))
+        return read_switch(name, value, &out->blob_if_absent, err);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!str_equal(name, str_of(names[i])))
             continue;
@@ -140,17 +142,46 @@ static enum status read_member(struct str line, struct str name, struct str valu
     }
     return error_set(err, STATUS_INVALID,
         "there is no member \"%.*s\"; a line has an action (insert, replace, merge, insertOrReplace, "
-        "insertOrMerge, delete, move, writeFile, appendFile), table, ifMatch, to, toTable, content, from and "
-        "deleteEntity",
+        "insertOrMerge, delete, move, writeFile, appendFile, putBlob, deleteBlob), table, ifMatch, to, "
+        "toTable, "
+        "content, from, deleteEntity, contentType, blobIfMatch and blobIfAbsent",
         STR_ARG(name));
 }
 
-static enum status check_content(const struct operation_line *line, struct error *err)
+static int outside_actions(const struct operation_line *line)
 {
-    if (line->write_file && line->append_file)
+    return !!line->write_file + !!line->append_file + !!line->put_blob + !!line->delete_blob;
+}
+
+bool operation_line_is_outside(const struct operation_line *line)
+{
+    return outside_actions(line) > 0;
+}
+
+/* What belongs to another kind of line than this one. */
+static enum status check_members(const struct operation_line *line, struct error *err)
+{
+    bool has_content = line->content || line->deletes_entity;
+
+    if (has_content && !line->write_file && !line->append_file && !line->put_blob)
+        return error_set(
+            err, STATUS_INVALID, "content and deleteEntity belong to writeFile, appendFile and putBlob");
+    if ((line->content_type || line->blob_if_absent) && !line->put_blob)
+        return error_set(err, STATUS_INVALID, "contentType and blobIfAbsent belong to putBlob");
+    if (line->blob_if_match && !line->put_blob && !line->delete_blob)
+        return error_set(err, STATUS_INVALID, "blobIfMatch belongs to putBlob and deleteBlob");
+    return STATUS_OK;
+}
+
+static enum status check_outside(const struct operation_line *line, struct error *err)
+{
+    if (outside_actions(line) > 1)
         return error_set(err, STATUS_INVALID, "two actions: one line is one step");
-    if ((line->content != NULL) == (line->entity != NULL))
-        return error_set(err, STATUS_INVALID, "a step with a file has either \"content\" or \"from\"");
+    if (line->delete_blob && (line->entity || line->if_match))
+        return error_set(err, STATUS_INVALID, "a deleteBlob has no entity: its condition is \"blobIfMatch\"");
+    if (!line->delete_blob && (line->content != NULL) == (line->entity != NULL))
+        return error_set(
+            err, STATUS_INVALID, "a step with a file or a blob has either \"content\" or \"from\"");
     return STATUS_OK;
 }
 
@@ -168,10 +199,9 @@ enum status operation_line_read(
     if (str_trim(rest, BLANKS).len > 0)
         return error_set(err, STATUS_INVALID, "the line is not a JSON object: see \"%.*s\"",
             (int)(rest.len < 40 ? rest.len : 40), rest.data);
-    if (out->write_file || out->append_file)
-        return check_content(out, err);
-    if (out->content || out->deletes_entity)
-        return error_set(err, STATUS_INVALID, "content and deleteEntity belong to writeFile and appendFile");
+    TRY(check_members(out, err));
+    if (operation_line_is_outside(out))
+        return check_outside(out, err);
     if (!out->entity)
         return error_set(err, STATUS_INVALID, "the line has no action, such as {\"insert\": {...}}");
     if (out->is_move != (out->to != NULL))

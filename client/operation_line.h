@@ -22,12 +22,13 @@ struct operation_line {
     bool is_move;
     /*
      * Of a step outside the tables, which has no action: {"writeFile": PATH, "content": TEXT} or, with an entity,
-     * {"writeFile": PATH, "from": KEY, "table": TABLE, "deleteEntity": true}; likewise appendFile. NULL: it is
-     * another line.
+     * {"writeFile": PATH, "from": KEY, "table": TABLE, "deleteEntity": true}; likewise appendFile and putBlob, whose
+     * blob_* are about the blob; and {"deleteBlob": NAME}. NULL: it is another line.
      */
-    const char *write_file, *append_file;
+    const char *write_file, *append_file, *put_blob, *delete_blob;
     const char *content; /* NULL: the entity is the content */
-    bool deletes_entity;
+    const char *content_type, *blob_if_match;
+    bool deletes_entity, blob_if_absent;
     struct tavola_entity *entity;
     struct tavola_entity *to;                /* of a move: its key; else NULL */
     const char *table, *to_table, *if_match; /* in the arena; NULL: not given */
@@ -41,6 +42,8 @@ struct operation_line {
  */
 MUST_USE enum status operation_line_read(
     struct str line, struct arena *arena, struct operation_line *out, struct error *err);
+/* Whether it is a step outside the tables. */
+bool operation_line_is_outside(const struct operation_line *line);
 void operation_line_cleanup(struct operation_line *line);
 
 /* What operation_line_read_file does with each line: number counts from 1. A failure ends the reading. */

@@ -600,6 +600,21 @@ TAVOLA_API void tavola_transaction_write_file(struct tavola_transaction *transac
 TAVOLA_API void tavola_transaction_append_file(struct tavola_transaction *transaction, const char *path,
     const struct tavola_content *content, const char *if_match);
 
+/* The blob that a step puts. The texts may be NULL, except the name. */
+struct tavola_blob_target {
+    const char *name;
+    const char *content_type;
+    const char *if_match; /* the ETag of the blob that is replaced, or "*" */
+    bool if_absent;       /* no blob may have the name */
+};
+
+/* Likewise a step that puts a blob. if_match is about the entity, the conditions of `blob` about the blob. */
+TAVOLA_API void tavola_transaction_put_blob(struct tavola_transaction *transaction,
+    const struct tavola_blob_target *blob, const struct tavola_content *content, const char *if_match);
+/* Add a step that deletes a blob, if there is one. if_match: the ETag of the blob, or NULL. */
+TAVOLA_API void tavola_transaction_delete_blob(
+    struct tavola_transaction *transaction, const char *name, const char *if_match);
+
 /*
  * Submit the transaction. The service then carries it out even if the caller ends. Submitting it again with
  * the same id is harmless.

@@ -149,6 +149,47 @@ void tavola_transaction_append_file(struct tavola_transaction *transaction, cons
     add_file(transaction, TAVOLA__V1__STEP__ACTION_APPEND_FILE, path, content, if_match);
 }
 
+static ProtobufCBinaryData optional_bytes(const char *text)
+{
+    return codec_bytes(text ? str_of(text) : STR_EMPTY);
+}
+
+void tavola_transaction_put_blob(struct tavola_transaction *transaction,
+    const struct tavola_blob_target *blob, const struct tavola_content *content, const char *if_match)
+{
+    Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
+    Tavola__V1__PutBlobStep put = TAVOLA__V1__PUT_BLOB_STEP__INIT;
+
+    put.name = codec_bytes(str_of(blob->name));
+    put.content_type = optional_bytes(blob->content_type);
+    put.if_match = optional_bytes(blob->if_match);
+    put.if_absent = blob->if_absent;
+    put.delete_entity = content->delete_entity;
+    if (content->table) {
+        put.content_case = TAVOLA__V1__PUT_BLOB_STEP__CONTENT_ENTITY;
+        put.entity = address_of(content->table, content->key, &transaction->arena);
+    } else {
+        put.content_case = TAVOLA__V1__PUT_BLOB_STEP__CONTENT_DATA;
+        put.data = codec_bytes(str_of_bytes(content->data, content->size));
+    }
+    step.action_case = TAVOLA__V1__STEP__ACTION_PUT_BLOB;
+    step.put_blob = &put;
+    add_step(transaction, &step, if_match);
+}
+
+void tavola_transaction_delete_blob(
+    struct tavola_transaction *transaction, const char *name, const char *if_match)
+{
+    Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
+    Tavola__V1__DeleteBlobStep delete = TAVOLA__V1__DELETE_BLOB_STEP__INIT;
+
+    delete.name = codec_bytes(str_of(name));
+    delete.if_match = optional_bytes(if_match);
+    step.action_case = TAVOLA__V1__STEP__ACTION_DELETE_BLOB;
+    step.delete_blob = &delete;
+    add_step(transaction, &step, NULL);
+}
+
 /* ---- calls ---- */
 
 enum tavola_code tavola_transaction_submit(

@@ -13,7 +13,7 @@ from tavola_test import audit, blobs
 from tavola_test.blobs import CHUNK, content
 from tavola_test.case import ServerCase
 from tavola_test.client import entity, key
-from tavola_test.processes import program_environment
+from tavola_test.processes import program_environment, run_program
 from tavola_test.settings import SOURCE
 
 DONE, FAILED = 3, 4
@@ -121,6 +121,42 @@ class BlobSteps(ServerCase):
                      steps=[{"delete_blob": {"name": "x"}}])
         self.stack.sql("update schema_migrations set oldest_program = version")
         self.ends({"delete_blob": {"name": "x"}}, DONE, "BLOB_NOT_FOUND")
+
+    def submit(self, *lines):
+        return run_program("tavola", "tx", "submit", "--table", self.table, "--wait", settings={"TAVOLA_TARGET": self.stack.target},
+                           text="".join(json.dumps(line) + "\n" for line in lines))
+
+    def test_the_command_line_takes_such_steps(self):
+        self.employee("7")
+        line = {"putBlob": "line/7.json", "from": {"PartitionKey": "sales", "RowKey": "7"}, "deleteEntity": True,
+                "contentType": "application/json", "blobIfAbsent": True}
+        submitted = self.submit(line, {"putBlob": "line/text", "content": "text"})
+        self.assertEqual(submitted.returncode, 0, submitted.stderr)
+        described, found = self.blob("line/7.json")
+        self.assertEqual((described.content_type, json.loads(found)["Name"]), ("application/json", "Ada"))
+        self.assertFalse(self.is_there(self.table, "sales", "7"))
+        self.assertEqual(self.blob("line/text")[1], b"text")
+        self.assertEqual(self.submit({"putBlob": "line/text", "content": "x", "blobIfAbsent": True}).returncode, 1)
+        self.assertEqual(self.submit({"putBlob": "line/text", "content": "y", "blobIfMatch": self.blob("line/text")[0].etag}).returncode, 0)
+        self.assertEqual(self.blob("line/text")[1], b"y")
+        self.assertEqual(self.submit({"deleteBlob": "line/text", "blobIfMatch": described.etag}).returncode, 1)
+        self.assertEqual(self.submit({"deleteBlob": "line/text"}).returncode, 0)
+        self.is_absent("line/text")
+
+    def test_the_command_line_refuses_lines_that_are_wrong(self):
+        entity_key = {"PartitionKey": "p", "RowKey": "r"}
+        for bad in ({"putBlob": "a"}, {"putBlob": "a", "content": "x", "from": entity_key}, {"putBlob": "a", "writeFile": "b", "content": "x"},
+                    {"deleteBlob": "a", "content": "x"}, {"deleteBlob": "a", "from": entity_key}, {"deleteBlob": "a", "ifMatch": "*"},
+                    {"writeFile": "a", "content": "x", "contentType": "a/b"}, {"delete": entity_key, "blobIfMatch": "*"},
+                    {"putBlob": "a", "content": "x", "blobIfAbsent": "yes"}):
+            with self.subTest(line=bad):
+                refused = self.submit(bad)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn("line 1", refused.stderr)
+        batched = run_program("tavola", "batch", self.table, settings={"TAVOLA_TARGET": self.stack.target},
+                              text=json.dumps({"putBlob": "a", "from": entity_key}))
+        self.assertEqual(batched.returncode, 2)
+        self.assertFalse(self.is_there(self.table, "p", "r"))
 
     def test_the_example_loses_an_employee_by_hand_and_none_by_a_step(self):
         script = os.path.join(SOURCE, "examples/patterns/archive_to_blob.py")

@@ -80,6 +80,20 @@ export class Transaction {
     return this.#add({ appendFile: { path, ...this.#content(content) } }, { ifMatch, condition });
   }
 
+  /**
+   * Put a blob of data, or of an entity (table and key), which it may delete. ifMatch and condition are about the entity, blobIfMatch and
+   * blobIfAbsent about the blob.
+   */
+  putBlob(name, { contentType = "", blobIfMatch = "", blobIfAbsent = false, ifMatch, condition, ...content } = {}) {
+    const put = { name, contentType, ifMatch: blobIfMatch, ifAbsent: blobIfAbsent, ...this.#content(content) };
+    return this.#add({ putBlob: put }, { ifMatch, condition });
+  }
+
+  /** Delete a blob, if there is one. */
+  deleteBlob(name, { blobIfMatch = "" } = {}) {
+    return this.#add({ deleteBlob: { name, ifMatch: blobIfMatch } });
+  }
+
   #take({ transaction }) {
     this.message = transaction;
     this.id = transaction.transactionId; // a shared access signature gets one with a mark of its own
