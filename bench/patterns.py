@@ -6,6 +6,7 @@ answer, or for one entity.
 import os
 import subprocess
 
+import large
 import lists
 import table as table_rows
 import wire
@@ -38,7 +39,7 @@ _PAIRS = [
 ]
 
 INDEX_ROWS = [row for row in table_rows.ROWS if row.name.startswith("cost of one ")]
-ROWS = [Row(name, (ours, _CPU), (naive, _CPU), "<=", unit="us") for name, ours, naive in _PAIRS] + INDEX_ROWS + lists.ROWS
+ROWS = [Row(name, (ours, _CPU), (naive, _CPU), "<=", unit="us") for name, ours, naive in _PAIRS] + INDEX_ROWS + lists.ROWS + large.ROWS
 
 
 def entity(partition, row, **properties):
@@ -77,7 +78,7 @@ def delete_batches(table, keys):
 class Patterns:
     def __init__(self, product):
         self.product = product
-        self.lists = lists.Lists(product)
+        self.lists, self.large = lists.Lists(product), large.Large(product)
         self.made = 0
 
     # ---- tables that are read ----
@@ -102,6 +103,7 @@ class Patterns:
         product.create([], [("ByEmail", "Reviews", ["Email"])])
         self.make_rule()
         self.lists.prepare()
+        self.large.prepare()
         product.sql("vacuum analyze")
         self.make_reads()
         self.make_writes(tables)
@@ -292,5 +294,5 @@ class Patterns:
         all_of_them = product.measurements()
         out |= {name: one for name, one in all_of_them.items() if name in used}
         # What this leaves for a worker must not count in the next measurement.
-        return out | self.lists.measurements() | {
+        return out | self.lists.measurements() | self.large.measurements() | {
             "upsert indexed": all_of_them["upsert indexed"], "worker": lambda: product.worker(INDEXED_KEYS)}

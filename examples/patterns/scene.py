@@ -14,11 +14,11 @@ import tavola  # noqa: E402
 
 
 @contextlib.contextmanager
-def new_tables(*names):
-    """A client and tables of these names, which are dropped at the end."""
+def new_tables(*names, **options):
+    """A client and tables of these names, made with these options, which are dropped at the end."""
     with tavola.Client(sys.argv[1] if len(sys.argv) > 1 else None) as client:
         with contextlib.ExitStack() as tables:
-            made = [client.create_table(name) for name in names]
+            made = [client.create_table(name, **options) for name in names]
             for table in made:
                 tables.callback(table.drop)
             yield client, *made

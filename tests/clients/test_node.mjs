@@ -536,6 +536,83 @@ describe("blobs", () => {
   });
 });
 
+describe("large and wide entities", () => {
+  const data = randomBytes(700_001), sha256 = createHash("sha256").update(data).digest();
+  const contentOf = (entity, options) => client.getContent(entity.Photo, options).read();
+  let large;
+  before(async () => { large = await client.createTable(newName(), { blobProperties: true }); });
+
+  test("an entity and its content are written in one call", async () => {
+    const put = await large.putWithContent(person("p", "1", { Name: "Ada" }), "Photo", data, { contentType: "image/png", sha256 });
+    const found = await large.get("p", "1");
+    assert.deepEqual([found.Name, found.Photo, put.name, put.contentType], ["Ada", put.reference, "", "image/png"]);
+    assert((await contentOf(found)).equals(data));
+    assert((await contentOf(found, { offset: 5, length: 300_000 })).equals(data.subarray(5, 300_005)));
+  });
+
+  test("a content replaces the one that was read", async () => {
+    await large.putWithContent(person("p", "2", { Name: "Ada", Half: new tavola.Double(1) }), "Photo", Buffer.from("first"));
+    const found = await large.get("p", "2"), late = await large.get("p", "2");
+    const second = await large.putWithContent(found, "Photo", Buffer.from("second"), { action: "replace" });
+    await assert.rejects(large.putWithContent(late, "Photo", Buffer.from("third"), { action: "merge" }), tavola.ConditionNotMet);
+    const now = await large.get("p", "2");
+    assert.deepEqual([now.Name, now.Photo, now.$etag, String(await contentOf(now))], ["Ada", second.reference, found.$etag, "second"]);
+    assert.equal(await large.count("PartitionKey eq 'p' and RowKey eq '2' and Half eq 1.0"), 1);
+  });
+
+  test("if the write is refused nothing is put", async () => {
+    await large.putWithContent(person("q", "1"), "Photo", Buffer.from("first"));
+    await assert.rejects(large.putWithContent(person("q", "1"), "Photo", Buffer.from("second")), tavola.EntityAlreadyExists);
+    await assert.rejects(large.putWithContent(person("q", "2"), "Photo", data, { action: "delete" }), TypeError);
+    assert.deepEqual((await take(10, large.query("PartitionKey eq 'q'"))).length, 1);
+    assert.equal(String(await contentOf(await large.get("q", "1"))), "first");
+  });
+
+  test("the content of an entity is read on after the server was killed", async () => {
+    const long = randomBytes(30_000_000);
+    await large.putWithContent(person("l", "1"), "Photo", long);
+    const found = await large.get("l", "1"), read = [];
+    for await (const part of client.getContent(found.Photo))
+      if (read.push(part) === 1)
+        await restart();
+    assert(Buffer.concat(read).equals(long));
+  });
+
+  test("contents are put first and held by a batch", async () => {
+    const [one, two] = [await client.putContent(Buffer.from("one")), await client.putContent(Buffer.from("two"))];
+    await large.batch().insert(person("b", "1", { Photo: one.reference })).insert(person("b", "2", { Photo: two.reference })).execute();
+    assert.equal(String(await contentOf(await large.get("b", "2"))), "two");
+    await assert.rejects(client.getContent("no reference").read(), tavola.InvalidArgument);
+  });
+
+  test("an entity may have many properties", async () => {
+    const wide = await client.createTable(newName(), { wideEntities: true });
+    await wide.insert(person("p", "day", Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`S${n}`, n]))));
+    const found = await wide.get("p", "day");
+    assert.deepEqual([Object.keys(plain(found)).length, found.S9999], [10_002, 9999]);
+    await wide.merge(person("p", "day", { S9999: -1 }), { ifMatch: found.$etag });
+    assert.deepEqual(plain(await wide.get("p", "day", { select: ["S1", "S9999"] })), person("p", "day", { S1: 1, S9999: -1 }));
+  });
+
+  test("an entity goes into a blob, and a blob away, in steps", async () => {
+    const people = await client.createTable(newName()), name = `node/${newName()}`;
+    await people.insert(person("sales", "1", { Name: "Ada" }));
+    const put = await client.transaction().putBlob(name, { table: people, key: ["sales", "1"], deleteEntity: true, blobIfAbsent: true,
+      contentType: "application/json" }).run(60_000);
+    assert.equal(put.state, "DONE");
+    const reader = client.getBlob(name);
+    assert.equal(JSON.parse(String(await reader.read())).Name, "Ada");
+    assert.equal(reader.blob.contentType, "application/json");
+    assert.equal(await people.find("sales", "1"), null);
+    await assert.rejects(client.transaction().putBlob(name, { data: "again", blobIfAbsent: true }).run(60_000), { reason: "BLOB_ALREADY_EXISTS" });
+    await assert.rejects(client.transaction().deleteBlob(name, { blobIfMatch: '"00"' }).run(60_000), tavola.TavolaError);
+    await client.transaction().putBlob(name, { data: "new", blobIfMatch: reader.blob.etag }).run(60_000);
+    assert.equal(String(await client.getBlob(name).read()), "new");
+    await client.transaction().deleteBlob(name).run(60_000);
+    await assert.rejects(client.statBlob(name), tavola.BlobNotFound);
+  });
+});
+
 describe("breaks", () => {
   before(newTable);
 

@@ -427,6 +427,65 @@ class Blobs(ClientCase):
         self.assertEqual(self.client.get_blob("py/late").read(), b"new")
 
 
+class LargeEntities(ClientCase):
+    PHOTO = random.Random(7).randbytes(700_001)
+
+    def setUp(self):
+        super().setUp()
+        name = self.table.name + "large"
+        self.large = self.client.create_table(name, blob_properties=True)
+        self.addCleanup(self.large.drop)
+
+    def test_an_entity_and_its_content_are_written_in_one_call(self):
+        ada = tavola.Entity(person("p", "1", Name="Ada"))
+        put = self.large.put_with_content(ada, "Photo", self.PHOTO, content_type="image/png", sha256=hashlib.sha256(self.PHOTO).digest())
+        found = self.large.get("p", "1")
+        self.assertEqual((found["Name"], found["Photo"], found.etag), ("Ada", put.reference, ada.etag))
+        reader = self.client.get_content(found["Photo"])
+        self.assertEqual((reader.blob, reader.read()), (put, self.PHOTO))
+        self.assertEqual((put.name, put.content_type), ("", "image/png"))
+        self.assertEqual(self.client.get_content(found["Photo"], offset=5, length=300_000).read(), self.PHOTO[5:300_005])
+
+    def test_a_content_replaces_the_one_that_was_read(self):
+        ada = tavola.Entity(person("p", "1", Name="Ada"))
+        self.large.put_with_content(ada, "Photo", b"first")
+        found, late = self.large.get("p", "1"), self.large.get("p", "1")
+        self.large.put_with_content(found, "Photo", io.BytesIO(b"second"), action="replace")
+        with self.assertRaises(tavola.ConditionNotMet):
+            self.large.put_with_content(late, "Photo", b"third", action="merge")
+        now = self.large.get("p", "1")
+        self.assertEqual((now["Name"], self.client.get_content(now["Photo"]).read()), ("Ada", b"second"))
+        for action in ("insert_or_merge", "insert_or_replace"):
+            self.large.put_with_content(person("p", action), "Photo", iter([b"of ", action.encode()]), action=action)
+            self.assertEqual(self.client.get_content(self.large.get("p", action)["Photo"]).read(), b"of " + action.encode())
+
+    def test_if_the_write_is_refused_nothing_is_put(self):
+        self.large.put_with_content(person("p", "1"), "Photo", b"first")
+        with self.assertRaises(tavola.EntityAlreadyExists):
+            self.large.put_with_content(person("p", "1"), "Photo", b"second")
+        with self.assertRaises(ValueError):
+            self.large.put_with_content(person("p", "2"), "Photo", b"x", action="delete")
+        self.assertEqual([self.client.get_content(one["Photo"]).read() for one in self.large.query()], [b"first"])
+
+    def test_contents_are_put_first_and_held_by_a_batch(self):
+        references = [self.client.put_content(text).reference for text in (b"one", b"two")]
+        with self.large.batch() as batch:
+            for row, reference in enumerate(references):
+                batch.insert(person("p", str(row), Photo=reference))
+        self.assertEqual([self.client.get_content(one["Photo"]).read() for one in self.large.query()], [b"one", b"two"])
+        with self.assertRaises(tavola.InvalidArgument):
+            self.client.get_content("no reference").read()
+
+    def test_an_entity_may_have_many_properties(self):
+        wide = self.client.create_table(self.table.name + "wide", wide_entities=True)
+        self.addCleanup(wide.drop)
+        day = tavola.Entity(person("p", "day", **{f"S{second:05}": second for second in range(10_000)}))
+        wide.insert(day)
+        self.assertEqual(wide.get("p", "day"), day)
+        wide.merge(person("p", "day", S09999=-1), if_match=day.etag)
+        self.assertEqual(wide.get("p", "day", select=["S00001", "S09999"]), person("p", "day", S00001=1, S09999=-1))
+
+
 class Breaks(unittest.TestCase):
     """The server is killed under way; the client's callers notice nothing."""
 
@@ -533,6 +592,31 @@ class Breaks(unittest.TestCase):
         is_restarted.set()
         thread.join(60 * TIMEOUT_FACTOR)
         self.assertEqual(results[0].sha256, hashlib.sha256(data).digest())
+
+    def test_an_entity_and_its_content_are_written_once(self):
+        """The server is killed while the content is put, and while it is read."""
+        data = random.Random(5).randbytes(30_000_000)
+        large = self.client.create_table("largeBroken", blob_properties=True)
+        is_reached, is_restarted = threading.Event(), threading.Event()
+
+        def pause():
+            is_reached.set()
+            is_restarted.wait(60 * TIMEOUT_FACTOR)
+
+        ada = tavola.Entity(person("p", "1"))
+        thread, results = self.in_background(lambda: large.put_with_content(ada, "Photo", Cut(data, 2_000_000, pause)))
+        self.assertTrue(is_reached.wait(60 * TIMEOUT_FACTOR))
+        self.restart()
+        is_restarted.set()
+        thread.join(60 * TIMEOUT_FACTOR)
+        found = large.get("p", "1")
+        self.assertEqual((found["Photo"], found.etag), (results[0].reference, ada.etag))
+        parts = []
+        for part in self.client.get_content(found["Photo"]):
+            if not parts:
+                self.restart()
+            parts.append(part)
+        self.assertEqual(b"".join(parts), data)
 
     def test_a_get_of_a_blob_goes_on(self):
         data = random.Random(3).randbytes(30_000_000)

@@ -169,6 +169,23 @@ PICTURES = {
             ("employeesByEmail", ["+ sales  jones@..."]),
         ]),
     ],
+    "large-entities": [
+        ("a blob, and an entity that names it", [
+            ("photos/sales/000001", ["  the photo of 2019"]),
+            ("employees", ["  sales  000001  Taken 2019"]),
+            "a change: the photo is put first",
+            ("photos/sales/000001", ["- the photo of 2026"]),
+            ("employees", ["- sales  000001  Taken 2019   what a reader sees"]),
+            "the program stops: so for ever",
+        ]),
+        ("a property that holds the photo", [
+            ("employees", ["  sales  000001  Taken 2019  Photo A"]),
+            ("contents", ["  A  the photo of 2019"]),
+            "a change: one call, one commit",
+            ("employees", ["+ sales  000001  Taken 2026  Photo B"]),
+            ("contents", ["  A  goes when its readers have ended", "+ B  the photo of 2026"]),
+        ]),
+    ],
     "log-tail": [
         ("inverted ticks alone", [
             ("expenses", ["  jones  2516324399999999999  claim 1"]),
@@ -203,6 +220,22 @@ PICTURES = {
             "A's write makes the owner",
             ("owners of emails", ["+ new@example  sales/009999"]),
             "B's write: UNIQUE_VIOLATION, nothing is stored",
+        ]),
+    ],
+    "wide-entities": [
+        ("an entity for each 250 hours", [
+            ("m7", ["  2026_00  H0005 runs", "  2026_34  H8700 stops"]),
+            "a reader reads the first half of the year",
+            "a batch moves the stop to H0005",
+            ("m7", ["  2026_00  H0005 stops", "  2026_34  H8700 runs"]),
+            "the reader reads the second half",
+            ("what it has read", ["- H0005 runs, H8700 runs   no stop at all"]),
+        ]),
+        ("one wide entity", [
+            ("m7 / 2026   one ETag", ["  H0000 to H0875   H0005 runs", "  H0876 to H1751", "  ...", "  H7884 to H8759   H8700 stops"]),
+            "a merge moves the stop: two rows, one commit",
+            ("m7 / 2026   another ETag", ["+ H0000 to H0875   H0005 stops", "  H0876 to H1751", "  ...", "+ H7884 to H8759   H8700 runs"]),
+            "a reader has begun before it, or after it",
         ]),
     ],
 }

@@ -19,6 +19,8 @@ PATTERNS = {
     "data_series": "   the last one of the day goes to 2026-01-31 H23 and the next to 2026-02-01 H00",
     "eventually_consistent_transaction": "   afterwards: current 2026, archive 2019",
     "high_volume_delete": "entities that expire by themselves: no call at all, see docs/writes.md",
+    "large_entities": "   two in one batch: of 2027, of 2028",
+    "wide_entities": "   found by a property: 2026 runs stops",
     "log_tail": "   rows read: 10",
     "prepend_append": "   01_2026-01-31T12 0000000077",
     "intra_partition_index": "   22 rows examined, found 22: sales/000102 sales/000107 sales/000112 ...",

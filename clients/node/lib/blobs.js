@@ -12,9 +12,9 @@ import { dateOf } from "./values.js";
 const MESSAGE_BYTES = 256 * 1024;
 const MISMATCHES = 10; // of the stored bytes: a stream that has broken may still store some
 
-/** The description of a blob: {name, size, contentType, sha256, etag, created}. */
-export function decodeBlob({ name, size, contentType, sha256, etag, created }) {
-  return { name, size: Number(size), contentType, sha256, etag, created: dateOf(created) };
+/** The description of a blob: {name, size, contentType, sha256, etag, created, reference}. */
+export function decodeBlob({ name, size, contentType, sha256, etag, created, reference }) {
+  return { name, size: Number(size), contentType, sha256, etag, created: dateOf(created), reference };
 }
 
 function *slices(bytes) {
@@ -120,13 +120,14 @@ class Upload {
     for await (const message of stream)
       reply = message;
     checkEnd(stream);
-    return decodeBlob(reply.blob);
+    return reply;
   }
 }
 
-/** See Client.putBlob. */
-export function putBlob(connection, source, header) {
-  return new Upload(connection, source, header).run();
+/** The reply to a put: {blob, result}. See Client.putBlob, and Table.putWithContent for the result. */
+export async function putBlob(connection, source, header) {
+  const { blob, result } = await new Upload(connection, source, header).run();
+  return { blob: decodeBlob(blob), result };
 }
 
 /**
@@ -192,7 +193,8 @@ export class BlobReader {
     for await (const message of stream) {
       if (message.blob) {
         this.blob = decodeBlob(message.blob);
-        this.request.ifMatch = this.blob.etag;
+        if (!this.request.reference) // that is of one content for ever
+          this.request.ifMatch = this.blob.etag;
       }
       yield message;
     }

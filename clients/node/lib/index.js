@@ -48,10 +48,13 @@ export class Client {
     return new Table(this, name, hooks);
   }
 
-  /** Create a table; wideEntities: an entity may have 100,000 properties. TableAlreadyExists, unless existOk. */
-  async createTable(name, { changeFeed = false, wideEntities = false, existOk = false } = {}) {
+  /**
+   * Create a table; wideEntities: an entity may have 100,000 properties; blobProperties: properties may hold contents that are too large
+   * for an entity (docs/large-entities.md). TableAlreadyExists, unless existOk.
+   */
+  async createTable(name, { changeFeed = false, wideEntities = false, blobProperties = false, existOk = false } = {}) {
     try {
-      await this.send("TableService/CreateTable", { name, changeFeed, wideEntities });
+      await this.send("TableService/CreateTable", { name, changeFeed, wideEntities, blobProperties });
     } catch (error) {
       if (!existOk || !(error instanceof TableAlreadyExists))
         throw error;
@@ -107,8 +110,25 @@ export class Client {
    *   ifMatch: the ETag of the content to replace, or "*"; ifAbsent: only a new name; sha256: of the content, anything else is refused;
    *   uploadId: of your choice, another process continues the upload by it, for a day (docs/blobs.md)
    */
-  putBlob(name, source, { contentType = "", ifMatch = "", ifAbsent = false, sha256 = new Uint8Array(), uploadId = "" } = {}) {
-    return putBlob(this.connection, source, { name, contentType, ifMatch, ifAbsent, sha256, uploadId });
+  async putBlob(name, source, { contentType = "", ifMatch = "", ifAbsent = false, sha256 = new Uint8Array(), uploadId = "" } = {}) {
+    return (await putBlob(this.connection, source, { name, contentType, ifMatch, ifAbsent, sha256, uploadId })).blob;
+  }
+
+  /**
+   * Put a content that entities will hold by its `reference`; nobody sees it before. It is abandoned unless an entity holds it within 15
+   * minutes, or, with an uploadId, within a day. Table.putWithContent writes entity and content in one call.
+   * @param {{contentType?: string, sha256?: Uint8Array, uploadId?: string}} [options]
+   */
+  async putContent(source, { contentType = "", sha256 = new Uint8Array(), uploadId = "" } = {}) {
+    return (await putBlob(this.connection, source, { contentType, sha256, uploadId })).blob;
+  }
+
+  /**
+   * The content that a property of an entity holds; else as getBlob. Aborted, with the reason BLOB_CHANGED: no entity holds it any more,
+   * read the entity again.
+   */
+  getContent(reference, { offset = 0, length = 0 } = {}) {
+    return new BlobReader(this.connection, { reference, offset, length });
   }
 
   /**
@@ -119,7 +139,7 @@ export class Client {
     return new BlobReader(this.connection, { name, offset, length, ifMatch });
   }
 
-  /** What a blob is: {name, size, contentType, sha256, etag, created}. BlobNotFound. */
+  /** What a blob is: {name, size, contentType, sha256, etag, created, reference}. BlobNotFound. */
   async statBlob(name) {
     return decodeBlob((await this.send("BlobService/StatBlob", { name })).blob);
   }

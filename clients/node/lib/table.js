@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A table: reads, writes, batches, queries, imports and watches of its entities. */
 import { randomUUID } from "node:crypto";
+import { putBlob } from "./blobs.js";
 import { ResumedStream } from "./connection.js";
 import { decodeEntity, decodeResult, encodeEntity, noteResult } from "./entity.js";
 import { EntityNotFound } from "./errors.js";
 import { load } from "./load.js";
 
+const HOLDING = ["insert", "replace", "merge", "insertOrReplace", "insertOrMerge"]; // writes that may give an entity a content
 const entityKey = (partitionKey, rowKey) => ({ partitionKey, rowKey });
 
 /** What a read has cost. */
@@ -199,6 +201,28 @@ export class Table {
   /** Insert, or replace (merge: merge into) what is there. @param {{merge?: boolean, requestId?: string}} [options] */
   upsert(entity, { merge = false, requestId } = {}) {
     return this.#put(merge ? "InsertOrMergeEntity" : "InsertOrReplaceEntity", entity, requestId);
+  }
+
+  /**
+   * Write an entity and the content that this property of it holds, in one call: readers see both or none of them. What the property has
+   * in `entity` is left out; it has the `reference` of the blob that is resolved. The errors of the write: then nothing was put. The table
+   * has blobProperties.
+   * @param {{action?: "insert"|"replace"|"merge"|"insertOrReplace"|"insertOrMerge", ifMatch?: string, condition?: string,
+   *   contentType?: string, sha256?: Uint8Array, uploadId?: string}} [options] ifMatch, condition: of replace and merge; the others as for
+   *   Client.putBlob. The content is not encrypted by the table's hook.
+   */
+  async putWithContent(entity, property, source, options = {}) {
+    const { action = "insert", contentType = "", sha256 = new Uint8Array(), uploadId = "" } = options;
+    if (!HOLDING.includes(action))
+      throw new TypeError(`${action} is not one of ${HOLDING.join(", ")}`);
+    const encoded = encodeEntity(entity, (partitionKey, rowKey, { [property]: _, ...kept }) =>
+      (this.encrypt ? this.encrypt(partitionKey, rowKey, kept) : kept));
+    const checked = action === "replace" || action === "merge" ? { precondition: precondition(entity, options) } : {};
+    const write = { table: this.name, operation: { [action]: encoded, ...checked }, property };
+    const { blob, result } = await putBlob(this.client.connection, source, { contentType, sha256, uploadId, write });
+    if (result)
+      noteResult(entity, decodeResult(result));
+    return blob;
   }
 
   /** Delete. EntityNotFound; ConditionNotMet. @param {{ifMatch?: string, condition?: string, requestId?: string}} [options] */

@@ -25,7 +25,8 @@ Source = Union[bytes, bytearray, memoryview, BinaryIO, Iterable[bytes]]
 
 @dataclass(frozen=True)
 class Blob:
-    """What a blob is; `etag` is the version of its content, `sha256` the 32 bytes of its digest."""
+    """What a blob is; `etag` is the version of its content, `sha256` the 32 bytes of its digest, `reference` what a property of an
+    entity has to hold a content that was put without a name."""
 
     name: str
     size: int
@@ -33,11 +34,12 @@ class Blob:
     sha256: bytes
     etag: str
     created: Any
+    reference: str = ""
 
 
 def decode(found: Any) -> Blob:
     """The description of a message tavola.v1.Blob."""
-    return Blob(found.name, found.size, found.content_type, found.sha256, found.etag, timestamp_of(found.created))
+    return Blob(found.name, found.size, found.content_type, found.sha256, found.etag, timestamp_of(found.created), found.reference)
 
 
 def resumes(error: errors.Error) -> bool:
@@ -78,8 +80,8 @@ class Upload:
         self.failure: Optional[Exception] = None  # of the source
         self.may_be_complete = False  # a stream has sent everything, and its answer did not come
 
-    def run(self) -> Blob:
-        """The blob that was put; the errors of the call."""
+    def run(self) -> Any:
+        """The reply to the put; the errors of the call."""
         if self.file is None:
             return self.send(_parts_of(self.source), 0, None)
         offset = 0
@@ -135,12 +137,16 @@ class Upload:
         self.may_be_complete = True
         yield make(end=True)
 
-    def send(self, parts: Iterator[bytes], offset: int, seconds: Optional[float]) -> Blob:
+    def send(self, parts: Iterator[bytes], offset: int, seconds: Optional[float]) -> Any:
         try:
-            reply = self.connection.open("BlobService/PutBlob", self.messages(parts, offset), seconds)
+            return self.connection.open("BlobService/PutBlob", self.messages(parts, offset), seconds)
         except grpc.RpcError as failed:
             raise self.failure or errors.of_call(failed) from None
-        return decode(reply.blob)
+
+
+def put(connection: Connection, source: Source, **header: Any) -> Any:
+    """The reply to a put. header: the fields of PutBlobHeader; an empty upload_id is none."""
+    return Upload(connection, source, {name: value for name, value in header.items() if value or name != "upload_id"}).run()
 
 
 # ---- get ----
@@ -224,7 +230,8 @@ class BlobReader:
         for reply in self.call:
             if reply.HasField("blob"):
                 self._blob = decode(reply.blob)
-                self.request.if_match = self._blob.etag
+                if not self.request.reference:  # that is of one content for ever
+                    self.request.if_match = self._blob.etag
             if reply.content:
                 self.received += len(reply.content)
                 self.whole.update(reply.content)

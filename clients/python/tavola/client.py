@@ -62,11 +62,16 @@ class Client:
         return Table(self, name, encrypt, decrypt)
 
     def create_table(
-        self, name: str, *, change_feed: bool = False, wide_entities: bool = False, exist_ok: bool = False
+        self, name: str, *, change_feed: bool = False, wide_entities: bool = False, blob_properties: bool = False, exist_ok: bool = False
     ) -> Table:
-        """Create a table; wide_entities: an entity may have 100,000 properties. TableAlreadyExists, unless exist_ok."""
+        """Create a table. TableAlreadyExists, unless exist_ok.
+
+        wide_entities    an entity may have 100,000 properties
+        blob_properties  properties may hold contents that are too large for an entity (docs/large-entities.md)
+        """
         try:
-            self.send("TableService/CreateTable", name=name, change_feed=change_feed, wide_entities=wide_entities)
+            self.send("TableService/CreateTable", name=name, change_feed=change_feed, wide_entities=wide_entities,
+                      blob_properties=blob_properties)
         except errors.TableAlreadyExists:
             if not exist_ok:
                 raise
@@ -128,8 +133,8 @@ class Client:
         sha256     of the content, if it is known: anything else is refused
         upload_id  of your choice: another process continues the upload by it, for a day (docs/blobs.md)
         """
-        header = {"name": name, "content_type": content_type, "if_match": if_match, "if_absent": if_absent, "sha256": sha256}
-        return blob.Upload(self.connection, source, header | ({"upload_id": upload_id} if upload_id else {})).run()
+        return blob.decode(blob.put(self.connection, source, name=name, content_type=content_type, if_match=if_match,
+                                    if_absent=if_absent, sha256=sha256, upload_id=upload_id).blob)
 
     def get_blob(self, name: str, *, offset: int = 0, length: int = 0, if_match: str = "") -> blob.BlobReader:
         """The content of a blob, or `length` bytes (0: all) from `offset` on: .read(), or an iterator of parts. The errors
@@ -137,6 +142,18 @@ class Client:
         """
         request = type_of("GetBlobRequest")(name=name, offset=offset, length=length, if_match=if_match)
         return blob.BlobReader(self.connection, request)
+
+    def put_content(self, source: blob.Source, *, content_type: str = "", sha256: bytes = b"", upload_id: str = "") -> blob.Blob:
+        """Put a content that entities will hold by its `reference`; nobody sees it before. It is abandoned unless an entity holds it
+        within 15 minutes, or, with an upload_id, within a day. Table.put_with_content writes entity and content in one call.
+        """
+        return blob.decode(blob.put(self.connection, source, content_type=content_type, sha256=sha256, upload_id=upload_id).blob)
+
+    def get_content(self, reference: str, *, offset: int = 0, length: int = 0) -> blob.BlobReader:
+        """The content that a property of an entity holds; else as get_blob. Aborted, with the reason BLOB_CHANGED: no entity
+        holds it any more, read the entity again.
+        """
+        return blob.BlobReader(self.connection, type_of("GetBlobRequest")(reference=reference, offset=offset, length=length))
 
     def stat_blob(self, name: str) -> blob.Blob:
         """What a blob is. BlobNotFound."""

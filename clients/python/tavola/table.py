@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from tavola import errors
+from tavola import blob, errors
 from tavola.connection import ResumedStream
 from tavola.descriptors import enum_name, enum_number, type_of
 from tavola.entity import Entity, Hook, WriteResult, decode, decode_result, encode
 from tavola.load import ImportResult, run_import
 
 PATH = "ACCESS_PATH_"
+HOLDING = ("insert", "replace", "merge", "insert_or_replace", "insert_or_merge")  # writes that may give an entity a content
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,28 @@ class Table:
     def upsert(self, entity: Mapping, *, merge: bool = False, request_id: Optional[str] = None) -> WriteResult:
         """Insert, or replace (merge=True: merge into) what is there."""
         return self._put("InsertOrMergeEntity" if merge else "InsertOrReplaceEntity", entity, request_id)
+
+    def put_with_content(self, entity: Mapping, property_name: str, source: blob.Source, *, action: str = "insert",
+                         if_match: Optional[str] = None, condition: str = "", content_type: str = "", sha256: bytes = b"",
+                         upload_id: str = "") -> blob.Blob:
+        """Write an entity and the content that this property of it holds, in one call: readers see both or none of them. What the
+        property has in `entity` is left out; it has the `reference` of the blob that is returned. The errors of the write: then
+        nothing was put. The table has blob_properties.
+
+        action               insert, replace, merge, insert_or_replace or insert_or_merge
+        if_match, condition  of replace and merge, as there
+        source, content_type, sha256, upload_id  as for Client.put_blob. The content is not encrypted by the table's hook.
+        """
+        if action not in HOLDING:
+            raise ValueError(f"{action!r} is not one of {', '.join(HOLDING)}")
+        checked = {"precondition": precondition(entity, if_match, condition)} if action in ("replace", "merge") else {}
+        kept = Entity({name: value for name, value in entity.items() if name != property_name}, expires=getattr(entity, "expires", None))
+        operation = type_of("BatchOperation")(**{action: self.encode(kept)}, **checked)
+        write = type_of("BlobWrite")(table=self.name, operation=operation, property=property_name)
+        reply = blob.put(self.client.connection, source, content_type=content_type, sha256=sha256, upload_id=upload_id, write=write)
+        if reply.HasField("result"):
+            self.note(entity, decode_result(reply.result))
+        return blob.decode(reply.blob)
 
     def delete(self, partition_key: str, row_key: str, *, if_match: str = "*", condition: str = "",
                request_id: Optional[str] = None) -> WriteResult:

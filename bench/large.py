@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large and wide entities, beside what a program does by hand: a blob and the entity that names it, and an entity that is spread
+over rows. CPU of Tavola and of PostgreSQL for one answer.
+"""
+
+import subprocess
+
+import wire
+from rows import Row
+from tavola_test.settings import SOURCE
+
+TURNS = 200
+HOURS, IN_ROW, MACHINES = 8760, 250, 20
+READ_HOURS = 24
+_CPU = "cpu_us"
+_PAIRS = [
+    ("an entity with 200 KB, write: one call / a blob and an entity", "large write one", "large write two"),
+    ("an entity with 200 KB, read: by reference / by name", "large read one", "large read two"),
+    ("8,760 properties, read: a wide entity / 36 entities", "year as one", "year of rows"),
+    ("24 of 8,760 properties, read: a wide entity / one of 36 entities", "day of a wide one", "day of a row"),
+    ("one of 8,760 properties, write: a wide entity / one of 36 entities", "hour of a wide one", "hour of a row"),
+]
+ROWS = [Row(name, (ours, _CPU), (naive, _CPU), "<=", unit="us") for name, ours, naive in _PAIRS]
+
+
+def name_of(hour):
+    return f"H{hour:04}"
+
+
+def entity(machine, row, hours, text):
+    """A year, or a part of it."""
+    return [(1, f"m{machine:02}"), (2, row), *((15, [(1, name_of(hour)), (2, [(1, text)])]) for hour in hours)]
+
+
+def row_of(hour):
+    return f"2026_{hour // IN_ROW:02}"
+
+
+def upsert(table, one):
+    return wire.message((1, table), (2, one))
+
+
+def query(table, text, select=()):
+    return wire.message((1, [(1, table), (2, text)]), (2, 1000), (4, [(1, name) for name in select]))
+
+
+class Large:
+    def __init__(self, product):
+        self.product = product
+
+    def client(self, what, which, turns):
+        command = ["/usr/bin/python3", "-B", f"{SOURCE}/bench/large_client.py", self.product.stack.targets[self.product.server], what, which,
+                   str(turns)]
+        environment = {"PYTHONPATH": f"{SOURCE}/clients/python", "PATH": "/usr/bin:/bin"}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr[-500:])
+        return {"turns": turns}
+
+    def prepare(self):
+        product = self.product
+        self.client("fill", "both", TURNS // 2)
+        product.once("/tavola.v1.TableService/CreateTable", [wire.message((1, "Wide"), (3, 1))])
+        product.create(["Narrow"])
+        for machine in range(MACHINES):
+            product.once("InsertOrReplaceEntity", [upsert("Wide", entity(machine, "2026", range(HOURS), "runs"))])
+            product.once("InsertOrReplaceEntity", [
+                upsert("Narrow", entity(machine, row_of(begin), range(begin, min(begin + IN_ROW, HOURS)), "runs"))
+                for begin in range(0, HOURS, IN_ROW)])
+        self.make_calls()
+
+    def make_calls(self):
+        # An hour of each machine, in different parts of the year.
+        hours = [(machine, (machine * 431 + turn * 977) % (HOURS - READ_HOURS)) for machine in range(MACHINES) for turn in range(20)]
+        days = [(machine, hour // IN_ROW * IN_ROW) for machine, hour in hours]
+
+        def day(begin):
+            return [name_of(hour) for hour in range(begin, begin + READ_HOURS)]
+
+        def key(machine, row):
+            return f"PartitionKey eq 'm{machine:02}' and RowKey eq '{row}'"
+
+        self.calls = {
+            "year as one": ("QueryEntities", [query("Wide", f"PartitionKey eq 'm{machine:02}'") for machine in range(MACHINES)]),
+            "year of rows": ("QueryEntities", [query("Narrow", f"PartitionKey eq 'm{machine:02}'") for machine in range(MACHINES)]),
+            "day of a wide one": ("QueryEntities", [query("Wide", key(machine, "2026"), day(begin)) for machine, begin in days]),
+            "day of a row": ("QueryEntities", [query("Narrow", key(machine, row_of(begin)), day(begin)) for machine, begin in days]),
+            "hour of a wide one": ("InsertOrMergeEntity", [upsert("Wide", entity(machine, "2026", [hour], "stops")) for machine, hour in hours]),
+            "hour of a row": ("InsertOrMergeEntity", [upsert("Narrow", entity(machine, row_of(hour), [hour], "stops")) for machine, hour in hours]),
+        }
+
+    def measure(self, name):
+        method, requests = self.calls[name]
+        seen = self.product.call(method, self.product.file("large", requests), 8)
+        return seen | {_CPU: seen["server_us"] + seen["postgres_us"]}
+
+    def measure_client(self, what, which):
+        seen = self.product.loads.measured(lambda: self.client(what, which, TURNS) | {"seconds": 1.0}, "turns", self.product.server)
+        return {_CPU: seen["server_us"] + seen["postgres_us"]}
+
+    def measurements(self):
+        out = {name: lambda name=name: self.measure(name) for name in self.calls}
+        return out | {f"large {what} {which}": lambda what=what, which=which: self.measure_client(what, which)
+                      for what in ("write", "read") for which in ("one", "two")}
