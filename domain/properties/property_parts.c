@@ -24,6 +24,22 @@ void property_parts_want(struct property_parts *parts, struct property_list name
     }
 }
 
+void property_parts_want_name(struct property_parts *parts, struct str name)
+{
+    size_t low = 0, high = parts->count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (str_compare(parts->items[middle].first_name, name) <= 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (parts->count > 0)
+        parts->items[low].is_read = true;
+}
+
 struct property_list property_parts_join(const struct property_parts *parts, struct arena *arena)
 {
     struct str *lists = ARENA_ARRAY(arena, struct str, parts->count);

@@ -42,9 +42,10 @@ struct property_parts {
     size_t count;                /* 0: the properties are in the entity's row, or there is no entity */
 };
 
-/* Mark all parts as to be read, or those to which the names of this list belong. */
+/* Mark all parts as to be read, or those to which the names of this list belong, or that to which this name belongs. */
 void property_parts_want_all(struct property_parts *parts);
 void property_parts_want(struct property_parts *parts, struct property_list names);
+void property_parts_want_name(struct property_parts *parts, struct str name);
 
 /* The properties of the parts that were read, one list. */
 struct property_list property_parts_join(const struct property_parts *parts, struct arena *arena);

@@ -112,6 +112,11 @@ static enum status check_excess(
     return add_key(write, err);
 }
 
+bool write_plan_merges(enum write_kind kind)
+{
+    return rules[kind].merges;
+}
+
 struct row_state write_plan_visible(const struct row_state *stored, bool due)
 {
     return due ? (struct row_state){ .version = stored->version, .ts = stored->ts, .due = true } : *stored;
@@ -268,6 +273,13 @@ static void refuse_atomic(struct operation *operation, struct plan_row *const *r
     operation_fail(operation, err);
 }
 
+static struct write_context context_of(
+    const struct plan_row *row, struct write_clock clock, const struct operation *operation)
+{
+    return (struct write_context){ row->table->table_id, clock, row->arena ? row->arena : operation->arena,
+        row->table->is_wide };
+}
+
 /* Plan an atomic operation. If a write fails, the writes that were planned before it are undone. */
 static void plan_atomic(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
 {
@@ -279,8 +291,7 @@ static void plan_atomic(struct operation *operation, struct plan_row *const *row
     size_t failed = 0;
 
     for (size_t i = 0; i < in->count; i++) {
-        const struct write_context context = { rows[i]->table->table_id, clock, operation->arena,
-            rows[i]->table->is_wide };
+        const struct write_context context = context_of(rows[i], clock, operation);
         enum status status;
 
         before[i] = rows[i]->now;
@@ -313,8 +324,7 @@ static void plan_each(struct operation *operation, struct plan_row *const *rows,
     struct error **errors = ARENA_ARRAY(operation->arena, struct error *, in->count);
 
     for (size_t i = 0; i < in->count; i++) {
-        const struct write_context context = { rows[i]->table->table_id, clock, operation->arena,
-            rows[i]->table->is_wide };
+        const struct write_context context = context_of(rows[i], clock, operation);
         struct row_state before = rows[i]->now;
         const struct unique_step step = { &rows[i], &before, 1, operation, clock.due };
         struct error err;

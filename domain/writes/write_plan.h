@@ -24,6 +24,9 @@
 #include "domain/operations/operation.h"
 #include "domain/properties/property_parts.h"
 
+/* Whether a write of this kind leaves the properties that it does not name as they are. */
+bool write_plan_merges(enum write_kind kind);
+
 /* The state that a plan sees: an expired entity has only its version. */
 struct row_state write_plan_visible(const struct row_state *stored, bool due);
 
@@ -43,6 +46,8 @@ struct plan_row {
     struct row_state offered; /* inserted if the key is absent */
     bool created;             /* the key was absent and the offered row was inserted */
     struct row_state now;     /* after the operations planned so far */
+    /* of the batch, for what is planned: an operation's own lives until all are answered; NULL: the operation's */
+    struct arena *arena;
     /* the version of `now` for which needs_intent was computed; 0: none */
     int64_t judged;
     bool needs_intent;
@@ -57,10 +62,9 @@ struct plan_row {
     struct held_blobs *blobs; /* of the batch, if the table has blob_properties; otherwise NULL */
     /*
      * of a table with wide entities: the parts of the stored entity; the plan needs those to which
-     * the properties of these merges belong, or all of them
+     * the properties of its writes and conditions belong or, if the entity is moved, all of them
      */
     struct property_parts parts;
-    struct property_list merged;
     bool reads_all_parts;
 };
 

@@ -11,8 +11,8 @@
 #include "store/sql.h"
 
 enum {
-    STATEMENT_KEYS =
-        8,        /* each with LIMIT_REPLY_BYTES at most or, with a selection, with the parts of 255 names */
+    /* each with at most LIMIT_REPLY_BYTES; a key with more, of which a selection may be less, is read alone */
+    STATEMENT_KEYS = 8,
     NO_TABLE = 0, /* the id of no table */
 };
 
@@ -36,7 +36,7 @@ static enum status send_keys(struct session *session, const struct table *table,
             index_plan_bucket(table, in->keys[i].partition));
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
-    pg_add_int4(&params, in->select_count > 0 ? INT32_MAX : LIMIT_REPLY_BYTES);
+    pg_add_int4(&params, in->select_count > 0 && count == 1 ? INT32_MAX : LIMIT_REPLY_BYTES);
     pg_add_names(&params, in->select, in->select_count, in->select_count > 0);
     TRY(pg_send(&session->pg, &sql_entity_get_wide, &params, err));
     return pg_sync(&session->pg, err);
@@ -100,6 +100,12 @@ static enum status fill_key(const struct table *table, struct operation *operati
     return STATUS_OK;
 }
 
+/* With a selection the key may be read alone. */
+static bool is_cut(const PGresult *result, int row)
+{
+    return !PQgetisnull(result, row, COLUMN_VERSION) && PQgetisnull(result, row, COLUMN_PROPERTIES);
+}
+
 static enum status take_keys(struct session *session, size_t count, PGresult **out, struct error *err)
 {
     TRY(pg_next(&session->pg, out, err));
@@ -112,27 +118,42 @@ static enum status take_keys(struct session *session, size_t count, PGresult **o
     return STATUS_OK;
 }
 
-/* Read the next keys; *is_full: as many bytes are read as the caller wants. */
-static enum status read_some(struct session *session, const struct table *table, struct operation *operation,
-    bool *is_full, struct error *refusal, struct error *err)
+struct reading {
+    const struct table *table;
+    struct operation *operation;
+    bool is_full;  /* as many bytes are read as the caller wants */
+    bool is_alone; /* the next key is too large to be read with others */
+    struct error refusal;
+};
+
+static void fill_keys(struct reading *reading, const PGresult *result)
 {
-    const struct operation_get *in = &operation->in.get;
-    struct outcome_get *out = &operation->out.get;
-    size_t from = out->count, left = in->count - from;
-    size_t count = left < STATEMENT_KEYS ? left : STATEMENT_KEYS;
-    PG_RESULT result = NULL;
+    const struct operation_get *in = &reading->operation->in.get;
+    struct outcome_get *out = &reading->operation->out.get;
     size_t bytes = 0;
 
-    TRY(send_keys(session, table, operation, from, count, err));
-    TRY(take_keys(session, count, &result, err));
-    for (size_t i = 0; i < from; i++)
+    reading->is_alone = false;
+    for (size_t i = 0; i < out->count; i++)
         bytes += out->entities[i].properties.bytes.len;
-    for (size_t i = 0; i < count && !*is_full; i++) {
-        if (fill_key(table, operation, result, (int)i, refusal) != STATUS_OK)
-            return STATUS_OK;
+    for (int row = 0; row < PQntuples(result) && !reading->is_full; row++) {
+        reading->is_alone = in->select_count > 0 && PQntuples(result) > 1 && is_cut(result, row);
+        if (reading->is_alone ||
+            fill_key(reading->table, reading->operation, result, row, &reading->refusal) != STATUS_OK)
+            return;
         bytes += out->entities[out->count++].properties.bytes.len;
-        *is_full = in->enough_bytes > 0 && bytes > in->enough_bytes;
+        reading->is_full = in->enough_bytes > 0 && bytes > in->enough_bytes;
     }
+}
+
+static enum status read_some(struct session *session, struct reading *reading, struct error *err)
+{
+    size_t from = reading->operation->out.get.count, left = reading->operation->in.get.count - from;
+    size_t max = reading->is_alone ? 1 : STATEMENT_KEYS, count = left < max ? left : max;
+    PG_RESULT result = NULL;
+
+    TRY(send_keys(session, reading->table, reading->operation, from, count, err));
+    TRY(take_keys(session, count, &result, err));
+    fill_keys(reading, result);
     return STATUS_OK;
 }
 
@@ -140,8 +161,8 @@ enum status wide_read_run(
     struct session *session, const struct table *table, struct operation *operation, struct error *err)
 {
     const struct operation_get *in = &operation->in.get;
-    struct error refusal = { 0 };
-    bool is_full = false;
+    struct reading reading = { table, operation, false, false, { 0 } };
+    bool may_go_on = in->count > STATEMENT_KEYS || (in->select_count > 0 && in->count > 1);
 
     operation->out.get = (struct outcome_get){
         .entities = ARENA_ARRAY(operation->arena, struct entity, in->count),
@@ -149,11 +170,11 @@ enum status wide_read_run(
     };
     operation->status = STATUS_OK;
     operation->error = NULL;
-    if (in->count > STATEMENT_KEYS && !session_in_snapshot(session))
+    if (may_go_on && !session_in_snapshot(session))
         TRY(session_begin_snapshot(session, err));
-    while (operation->out.get.count < in->count && !is_full && refusal.status == STATUS_OK)
-        TRY(read_some(session, table, operation, &is_full, &refusal, err));
-    if (refusal.status != STATUS_OK)
-        operation_fail(operation, &refusal);
+    while (operation->out.get.count < in->count && !reading.is_full && reading.refusal.status == STATUS_OK)
+        TRY(read_some(session, &reading, err));
+    if (reading.refusal.status != STATUS_OK)
+        operation_fail(operation, &reading.refusal);
     return STATUS_OK;
 }

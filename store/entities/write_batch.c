@@ -734,6 +734,20 @@ static void fail_write(struct operation *operation, const struct error *err)
 
 static void run(struct session *session, struct operation *batch, const struct commit_observer *observer);
 
+/* As run_part, for one operation. */
+static enum status decide_alone(struct session *session, struct operation *operation,
+    const struct commit_observer *observer, struct error *err)
+{
+    struct arena whole = session->arena;
+    enum status status;
+
+    arena_init(&session->arena);
+    status = decide(session, operation, observer, err);
+    arena_cleanup(&session->arena);
+    session->arena = whole;
+    return status;
+}
+
 static void run_one_by_one(struct session *session, struct operation *batch,
     const struct commit_observer *observer, const struct error *err)
 {
@@ -750,7 +764,7 @@ static void run_one_by_one(struct session *session, struct operation *batch,
             continue;
         }
         operation->next = NULL;
-        if (decide(session, operation, observer, &own) != STATUS_OK)
+        if (decide_alone(session, operation, observer, &own) != STATUS_OK)
             fail_write(operation, &own);
         operation->next = next;
     }

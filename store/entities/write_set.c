@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "domain/filter/filter.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/writes/held_blobs.h"
@@ -37,21 +36,10 @@ static int by_key_then_arrival(const void *a, const void *b)
     return order != 0 ? order : (x->arrival > y->arrival) - (x->arrival < y->arrival);
 }
 
-static bool merges(const struct write *write)
-{
-    return write->kind == WRITE_MERGE || write->kind == WRITE_INSERT_OR_MERGE;
-}
-
 static bool reads_properties(const struct table *table, const struct write *write)
 {
-    return table->index_count > 0 || table->has_blob_properties || merges(write) ||
+    return table->index_count > 0 || table->has_blob_properties || write_plan_merges(write->kind) ||
            write->condition.text.len > 0;
-}
-
-/* The condition of a write tests any properties of the entity. */
-static bool reads_all_parts(const struct table *table, const struct write *write)
-{
-    return table->is_wide && write->condition.filter && !filter_asks_keys_only(write->condition.filter);
 }
 
 static bool may_be_blind(const struct table *table, const struct write *write)
@@ -90,10 +78,8 @@ static size_t refer(struct write_set *set, const struct session *session, struct
                     .bucket = entity_key_bucket(table->table_id, write->key.partition),
                     .key = write->key,
                     .trace = operation->trace,
-                    .reads_properties = reads_properties(table, write),
-                    .merged = merges(write) && table->is_wide ? write->properties
-                                                              : (struct property_list){ STR_EMPTY },
-                    .reads_all_parts = reads_all_parts(table, write) },
+                    .arena = arena,
+                    .reads_properties = reads_properties(table, write) },
                 .slot = &planned->rows[i],
                 .write = write,
                 .arrival = count,
@@ -149,8 +135,6 @@ static void unite(struct write_set *set, const struct reference *references, siz
         if (last && row_compare(last, &reference->row) == 0) {
             last->reads_properties = last->reads_properties || reference->row.reads_properties;
             last->trace = last->trace ? last->trace : reference->row.trace;
-            last->reads_all_parts = last->reads_all_parts || reference->row.reads_all_parts;
-            last->merged = property_list_merge(last->merged, reference->row.merged, arena);
             set->is_blind = false;
         } else {
             last = &set->rows[set->row_count++];

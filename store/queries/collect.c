@@ -39,6 +39,8 @@ static enum status fill_page(
         if (!found)
             break;
         if (!collection->is_wanted || collection->is_wanted(collection->context, &entity)) {
+            if (collection->check)
+                TRY(collection->check(collection->context, &entity, err));
             if (!collection->sink->add(collection->sink, &entity))
                 break;
             ++*count;

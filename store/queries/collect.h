@@ -14,6 +14,8 @@ struct collection {
     struct row_scan *scan;
     /* NULL: every entity is wanted. */
     bool (*is_wanted)(const void *context, const struct entity *entity);
+    /* Of an entity that is wanted: whether it can be passed on. NULL: every one can. */
+    enum status (*check)(const void *context, const struct entity *entity, struct error *err);
     const void *context;
     struct entity_sink *sink;
     int64_t limit; /* maximum number of entities */

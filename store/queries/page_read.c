@@ -45,6 +45,7 @@ static enum status find_table(
 }
 
 struct page_filter {
+    const struct operation_page *in;
     const struct filter *filter;
     struct row_scan *scan;
 };
@@ -55,6 +56,21 @@ static bool matches(const void *context, const struct entity *entity)
 
     page->scan->bytes_searched += filter_searched_bytes(page->filter, entity);
     return filter_matches(page->filter, entity);
+}
+
+/* Of a wide entity no more is returned by select than of any other: a client could not receive it. */
+static enum status check_selected(const void *context, const struct entity *entity, struct error *err)
+{
+    const struct page_filter *page = context;
+    struct arena before = *page->scan->arena;
+    struct property_list selected;
+
+    if (entity->properties.bytes.len <= LIMIT_REPLY_BYTES)
+        return STATUS_OK;
+    selected =
+        property_list_select(entity->properties, page->in->select, page->in->select_count, page->scan->arena);
+    arena_rewind(page->scan->arena, &before);
+    return selected.bytes.len <= LIMIT_REPLY_BYTES ? STATUS_OK : row_scan_refuse(page->scan, err);
 }
 
 static struct row_scan scan_of(const struct table *table, const struct operation *operation)
@@ -108,10 +124,11 @@ static enum status collect(struct session *session, struct operation *operation,
     struct entity_sink *sink, int64_t limit, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
-    const struct page_filter filter = { in->filter, scan };
+    const struct page_filter filter = { in, in->filter, scan };
     const struct collection collection = {
         .scan = scan,
         .is_wanted = in->plan.exact ? NULL : matches,
+        .check = scan->has_names && in->select_count > 0 ? check_selected : NULL,
         .context = &filter,
         .sink = sink,
         .limit = limit,

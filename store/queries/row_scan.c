@@ -332,11 +332,13 @@ static enum status next_chunk(struct session *session, struct row_scan *scan, st
     return STATUS_OK;
 }
 
-static enum status refuse_wide(const struct row_scan *scan, struct error *err)
+enum status row_scan_refuse(const struct row_scan *scan, struct error *err)
 {
     reason_set(err, REASON_ENTITY_TOO_LARGE,
-        "the properties of an entity have more than %d bytes, the most that a read returns: name those that "
-        "are needed in select",
+        scan->has_names ? "the selected properties of an entity have more than %d bytes, the most that a "
+                          "read returns: select fewer"
+                        : "the properties of an entity have more than %d bytes, the most that a read "
+                          "returns: name those that are needed in select",
         LIMIT_REPLY_BYTES);
     error_add_meta(err, "partition_key", pg_bytes(scan->row, 0, PAGE_PARTITION));
     error_add_meta(err, "row_key", pg_bytes(scan->row, 0, PAGE_ROW));
@@ -350,7 +352,7 @@ static enum status shrink(struct session *session, struct row_scan *scan, struct
     int64_t ignored;
 
     if (scan->asked <= UNCAPPED_ROWS)
-        return refuse_wide(scan, err);
+        return row_scan_refuse(scan, err);
     TRY(throw_away_rest(session, scan, &ignored, err));
     scan->largest = scan->cap + 1;
     scan->chunk = scan->asked / SHRINKAGE > UNCAPPED_ROWS ? scan->asked / SHRINKAGE : UNCAPPED_ROWS;
@@ -467,6 +469,14 @@ static bool is_in_plan(const struct row_scan *scan, const struct entity_key *key
            (!scan->within || key_range_contains(scan->within, key));
 }
 
+/* A wide entity that is too large for a reply is in the way only if it is passed on. */
+static bool is_needed(const struct row_scan *scan)
+{
+    struct entity_key key = { pg_bytes(scan->row, 0, PAGE_PARTITION), pg_bytes(scan->row, 0, PAGE_ROW) };
+
+    return !pg_bool(scan->row, 0, PAGE_DEAD) && (scan->is_narrow || is_in_plan(scan, &key));
+}
+
 enum status row_scan_next(
     struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err)
 {
@@ -484,7 +494,7 @@ enum status row_scan_next(
             TRY(next_chunk(session, scan, err));
             continue;
         }
-        if (is_cut(scan)) {
+        if (is_cut(scan) && (scan->asked > UNCAPPED_ROWS || is_needed(scan))) {
             TRY(shrink(session, scan, err));
             continue;
         }

@@ -90,9 +90,13 @@ void row_scan_restart(struct row_scan *scan);
  * call. *found is false if there are no more rows, the scan pauses, or needs_more is set.
  *
  * STATUS_STALE: the catalogue has changed; nothing that was read counts.
+ * STATUS_INVALID: row_scan_refuse
  */
 MUST_USE enum status row_scan_next(
     struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err);
+
+/* ENTITY_TOO_LARGE: the wide entity of the last row has, or is to be returned with, more than a read returns. */
+MUST_USE enum status row_scan_refuse(const struct row_scan *scan, struct error *err);
 
 /* Whether the caller's tests have searched max_searched bytes. */
 static inline bool row_scan_has_searched_enough(const struct row_scan *scan)

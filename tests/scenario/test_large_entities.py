@@ -285,6 +285,18 @@ class Holding(LargeCase):
         self.assertEqual(self.held("good"), b"kept")
         self.client.delete_table(name=self.table)
 
+    def test_a_string_from_before_the_setting_takes_no_blob_away(self):
+        table = self.new_table()
+        blob = put(self.client, "kept", b"kept")
+        string = "tavola-blob:" + blob.etag.strip('"')
+        self.write("before", _table=table, Photo=string)
+        self.client.update_table(table={"name": table, "blob_properties": True}, update_mask={"paths": ["blob_properties"]})
+        self.write("before", _table=table, Photo=string, Name="Ada")
+        self.client.delete_entity(table=table, key={"partition_key": "p", "row_key": "before"}, precondition=match())
+        self.assert_nothing_left()
+        self.assertEqual(get(self.client, "kept")[1], b"kept")
+        self.assertEqual(self.stack.sql("select state from blob_contents c join blobs b using (content_id) where b.name = 'kept'"), "2")
+
     def test_blob_properties_stay_while_entities_hold_blobs(self):
         table = self.new_table()
 

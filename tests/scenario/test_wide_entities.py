@@ -217,6 +217,30 @@ class WideReads(WideCase):
         found = self.client.batch_get_entities(table=self.table, keys=[key(("p", "large"))], options=select)
         self.assertEqual(plain(found.results[0].entity), wanted)
 
+    def test_a_page_does_not_return_more_of_an_entity_either(self):
+        """A client could not receive it, and would ask for the same page for ever."""
+        for first in range(0, 60, 20):
+            self.merge("large", binaries(20, first))
+        select = {"select": binaries(60)}
+        for text in ("", "b000 ne 'other'"):
+            error = self.refused("INVALID_ARGUMENT", TOO_LARGE, self.client.query, self.table, text, options=select)
+            self.assertEqual((error.metadata["row_key"], error.metadata["limit"]), ("large", str(3 * 1024 * 1024)))
+            self.assertIn("select fewer", error.message)
+        self.assertEqual(self.client.query(self.table, "absent eq 1", options=select), [])
+        self.assertEqual(len(plain(self.client.query(self.table, options={"select": binaries(50)})[0])), 50)
+
+    def test_keys_whose_select_needs_many_rows_are_read_one_after_the_other(self):
+        """The 200 properties have few bytes, the rows in which they are have 4 MB."""
+        pairs = {f"k{i:03}{which}": b"x" * (20_000 if which == "b" else 1) for i in range(200) for which in "ab"}
+        for row in ("large", "larger"):
+            for part in (dict(list(pairs.items())[:200]), dict(list(pairs.items())[200:])):
+                self.merge(row, part)
+        self.replace("small", {"k001a": "small"})
+        select = [name for name in pairs if name.endswith("a")]
+        found = self.client.batch_get_entities(table=self.table, options={"select": select},
+            keys=[key(("p", row)) for row in ("small", "large", "none", "larger", "small")])
+        self.assertEqual([len(plain(one.entity)) if one.HasField("entity") else None for one in found.results], [1, 200, None, 200, 1])
+
     def test_filters_find_a_property_of_any_part(self):
         for number in range(6):
             self.replace(f"row{number}", {**numbers(10_000), "n005000": int32(number), "zz": number % 2 == 0})
@@ -297,6 +321,13 @@ class WideTables(WideCase):
         self.wait_done(self.client.delete_range(query={"table": self.table, "filter": "number ge 1 and n009999 eq 9999"}).operation)
         self.assertEqual([found.row_key for found in self.client.query(self.table)], ["row0"])
         self.assertEqual(self.parts(), self.parts("row0"))
+
+    def test_a_deleted_range_may_have_more_than_fits_into_the_memory_of_a_transaction(self):
+        for row in range(5):
+            for first in range(0, 260, 65):
+                self.merge(f"row{row}", {**binaries(65, first), "number": row})
+        self.wait_done(self.client.delete_range(query={"table": self.table, "filter": "number ge 0"}).operation)
+        self.assertEqual(self.parts(), 0)
 
     def test_a_deleted_table_goes_with_its_parts(self):
         self.replace("row", numbers(10_000))

@@ -44,6 +44,21 @@ static struct property_list filled(size_t from, size_t to, char letter)
     return (struct property_list){ buf_str(&list) };
 }
 
+/* More than a read returns. */
+static struct property_list large(void)
+{
+    char *value = arena_alloc(&scene.arena, LIMIT_BINARY_BYTES);
+    struct buf list;
+    struct property_builder builder = { .out = &list };
+
+    memset(value, 'x', LIMIT_BINARY_BYTES);
+    buf_init(&list, &scene.arena);
+    for (size_t i = 0; i <= LIMIT_REPLY_BYTES / LIMIT_BINARY_BYTES; i++)
+        property_build(&builder, arena_format(&scene.arena, "b%03zu", i),
+            &(struct value){ .type = PROPERTY_BINARY, .bytes = { value, LIMIT_BINARY_BYTES } });
+    return (struct property_list){ buf_str(&list) };
+}
+
 static struct operation *a_wide_write(enum write_kind kind, struct property_list properties)
 {
     return a_write_operation(&scene.arena, "Wide", a_write(kind, "p", "r", properties));
@@ -194,6 +209,59 @@ START_TEST(several_writes_of_one_batch_touch_one_entity)
 }
 END_TEST
 
+/* Every merge plans a list of all that was read for the batch; none of them is kept until all are answered. */
+START_TEST(merges_of_many_callers_do_not_keep_the_entity_in_memory)
+{
+    enum { MERGES = 64, ALL = 9900, KEPT_BYTES = 128 * 1024 };
+    struct arena arenas[MERGES];
+    struct operation *merges[MERGES];
+    struct property_list expected = filled(0, ALL, 'a');
+    PGconn *holder = PQconnectdb(scene.conninfo);
+
+    put(WRITE_INSERT_OR_REPLACE, expected);
+    test_sql(holder, "begin; select from entities where row_key = 'r' for update");
+    for (size_t i = 0; i < MERGES; i++) {
+        struct property_list one = filled(i * ALL / MERGES, i * ALL / MERGES + 1, 'b');
+
+        arena_init(&arenas[i]);
+        merges[i] = a_write_operation(&arenas[i], "Wide", a_write(WRITE_INSERT_OR_MERGE, "p", "r", one));
+        expected = property_list_merge(expected, one, &scene.arena);
+    }
+    submit(scene.store, merges[0]);
+    wait_for_lock();
+    for (size_t i = 1; i < MERGES; i++)
+        submit(scene.store, merges[i]);
+    test_sql(holder, "commit");
+    PQfinish(holder);
+    for (size_t i = 0; i < MERGES; i++) {
+        await(merges[i]);
+        ck_assert_reason(merges[i], "OK");
+        ck_assert_uint_lt(arenas[i].held_bytes, KEPT_BYTES);
+    }
+    ck_assert(str_equal(read_all()->properties.bytes, expected.bytes));
+    for (size_t i = 0; i < MERGES; i++)
+        arena_cleanup(&arenas[i]);
+}
+END_TEST
+
+/* As long as no worker has deleted it, an entity that has expired is in the way of no page. */
+START_TEST(an_expired_entity_does_not_fail_a_page)
+{
+    struct write gone = a_write(WRITE_INSERT_OR_REPLACE, "p", "gone", large());
+    struct operation *page = a_page(&scene.arena, "Wide", 10), *write;
+
+    gone.expires = 1;
+    write = a_write_operation(&scene.arena, "Wide", gone);
+    run(scene.store, write);
+    ck_assert_reason(write, "OK");
+    put(WRITE_INSERT_OR_REPLACE, filled(0, 1, 'a'));
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert_uint_eq(page->out.page.count, 1);
+}
+END_TEST
+
 Suite *test_wide_entities_suite(void)
 {
     Suite *suite = suite_create("wide_entities");
@@ -205,6 +273,8 @@ Suite *test_wide_entities_suite(void)
     tcase_add_test(tc, a_writer_sees_the_parts_as_they_are_under_the_lock);
     tcase_add_test(tc, a_write_takes_effect_with_all_parts_or_none);
     tcase_add_test(tc, several_writes_of_one_batch_touch_one_entity);
+    tcase_add_test(tc, merges_of_many_callers_do_not_keep_the_entity_in_memory);
+    tcase_add_test(tc, an_expired_entity_does_not_fail_a_page);
     suite_add_tcase(suite, tc);
     return suite;
 }
