@@ -143,6 +143,36 @@ static enum status put_blob_decode(
     return codec_missing(err, "put_blob.content", "data or entity");
 }
 
+static enum status method_decode(struct str method, bool *uses_put, struct error *err)
+{
+    *uses_put = str_equal(method, STR_LITERAL("PUT"));
+    if (*uses_put || method.len == 0 || str_equal(method, STR_LITERAL("POST")))
+        return STATUS_OK;
+    (void)reason_set(err, REASON_INVALID_INPUT, "method is neither POST nor PUT");
+    return error_in_field(err, "http_call.method");
+}
+
+static enum status http_call_decode(
+    const Tavola__V1__HttpCallStep *call, struct str account, struct step *out, struct error *err)
+{
+    out->kind = STEP_HTTP_CALL;
+    out->path = codec_str(call->url);
+    out->deletes_entity = call->delete_entity;
+    out->content_type = codec_str(call->content_type);
+    TRY(method_decode(codec_str(call->method), &out->uses_put, err));
+    switch (call->content_case) {
+    case TAVOLA__V1__HTTP_CALL_STEP__CONTENT_DATA:
+        out->content = codec_str(call->data);
+        return STATUS_OK;
+    case TAVOLA__V1__HTTP_CALL_STEP__CONTENT_ENTITY:
+        return address_decode(call->entity, "http_call.entity", account, first_address(out), err);
+    case TAVOLA__V1__HTTP_CALL_STEP__CONTENT__NOT_SET:
+    case _TAVOLA__V1__HTTP_CALL_STEP__CONTENT__CASE_IS_INT_SIZE:
+        break;
+    }
+    return codec_missing(err, "http_call.content", "data or entity");
+}
+
 enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address, const char *field,
     struct str own, int64_t *out, struct error *err)
 {
@@ -183,6 +213,8 @@ static enum status step_decode(const Tavola__V1__Step *message, struct str accou
         out->path = codec_str(message->delete_blob->name);
         out->if_match = codec_str(message->delete_blob->if_match);
         return STATUS_OK;
+    case TAVOLA__V1__STEP__ACTION_HTTP_CALL:
+        return http_call_decode(message->http_call, account, out, err);
     case TAVOLA__V1__STEP__ACTION__NOT_SET:
     case _TAVOLA__V1__STEP__ACTION__CASE_IS_INT_SIZE:
         break;
@@ -317,6 +349,27 @@ static Tavola__V1__DeleteBlobStep *delete_blob_message(const struct step *step, 
     return out;
 }
 
+static Tavola__V1__HttpCallStep *http_call_message(
+    const struct step *step, enum transaction_detail detail, struct arena *arena)
+{
+    Tavola__V1__HttpCallStep *out = ARENA_NEW(arena, Tavola__V1__HttpCallStep);
+
+    tavola__v1__http_call_step__init(out);
+    out->url = codec_bytes(step->path);
+    out->method = codec_bytes(step->uses_put ? STR_LITERAL("PUT") : STR_LITERAL("POST"));
+    out->delete_entity = step->deletes_entity;
+    out->content_type = codec_bytes(step->content_type);
+    if (transaction_step_has_entity(step)) {
+        out->content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT_ENTITY;
+        out->entity = address_message(step->account, step->table, &step->key, arena);
+    } else {
+        out->content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT_DATA;
+        if (detail == TRANSACTION_WHOLE)
+            out->data = codec_bytes(step->content);
+    }
+    return out;
+}
+
 static Tavola__V1__Precondition *condition_message(const struct condition *condition, struct arena *arena)
 {
     Tavola__V1__Precondition *out;
@@ -375,6 +428,10 @@ static Tavola__V1__Step *step_message(
         out->action_case = TAVOLA__V1__STEP__ACTION_DELETE_BLOB;
         out->delete_blob = delete_blob_message(step, arena);
         break;
+    case STEP_HTTP_CALL:
+        out->action_case = TAVOLA__V1__STEP__ACTION_HTTP_CALL;
+        out->http_call = http_call_message(step, detail, arena);
+        break;
     }
     return out;
 }
@@ -405,6 +462,7 @@ static Tavola__V1__StepReceipt *receipt_message(const struct receipt *receipt, s
     out->sha256 = codec_bytes(receipt->digest);
     out->offset = receipt->offset;
     out->etag = codec_bytes(receipt->etag);
+    out->http_status = receipt->http_status;
     return out;
 }
 

@@ -43,7 +43,8 @@ static const struct reason_info reasons[] = {
     [REASON_ENTITY_TOO_LARGE] = { "ENTITY_TOO_LARGE", STATUS_INVALID,
         "The names and values of the entity, after the merge if it is one, exceed 1 MiB, or in a table with "
         "wide entities 16 MiB as they are stored. A read: the wide entity has more than 3 MiB.",
-        "Spread the properties over several entities, or keep the bulk elsewhere. A read: name the properties "
+        "Spread the properties over several entities, or keep the bulk elsewhere. A read: name the "
+        "properties "
         "that are needed in select." },
     [REASON_REQUEST_BODY_TOO_LARGE] = { "REQUEST_BODY_TOO_LARGE", STATUS_LIMIT,
         "The request is larger than 4 MiB.", "Send it in parts; do not repeat it as it is." },
@@ -153,6 +154,17 @@ static const struct reason_info reasons[] = {
         "The file system of TAVOLA_FILE_ROOT reports an error, or the directory does not exist or is not "
         "writable. Shown in the timeline; the step is tried again for some hours.",
         "Read the message, and make the directory writable for the workers." },
+    [REASON_HTTP_CALL_REFUSED] = { "HTTP_CALL_REFUSED", STATUS_PRECONDITION,
+        "The receiver of an http_call step has answered with a redirection or with an error that a repeat "
+        "does "
+        "not cure (4xx but 408, 425 and 429). Shown in the timeline and the dead letter.",
+        "Read the code in the message; mend the receiver and redrive the dead letter, or submit another "
+        "transaction." },
+    [REASON_HTTP_CALL_FAILED] = { "HTTP_CALL_FAILED", STATUS_INTERNAL,
+        "The receiver of an http_call step could not be reached, has not answered in time, or has answered "
+        "408, "
+        "425, 429 or 5xx. Shown in the timeline; the step is tried again for some hours.",
+        "Read the message, and bring the receiver back." },
     [REASON_OPERATION_NOT_FOUND] = { "OPERATION_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no long-running operation of this id, or it ended too long ago.",
         "Check the id; list the operations." },

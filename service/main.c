@@ -378,6 +378,7 @@ static enum status start(struct server *server, const struct service_config *con
     advisor_init(&server->service.advisor);
     server->service.rates = rates_new(&config->rates);
     server->service.takes_files = config->file_root != NULL;
+    server->service.http_call_hosts = config->http_call_hosts;
     server->service.slow_call_us = config->slow_call_ms * US_PER_MS;
     TRY(start_tracing(server, config, err));
     server->remembered = remembered_new();

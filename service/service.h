@@ -58,7 +58,8 @@ struct service {
     struct counters *calls;         /* made by metrics_calls_new; NULL: calls are not counted */
     struct server_history *history; /* of the last hour */
     struct tracing tracing;
-    bool takes_files; /* transactions may have write_file steps */
+    bool takes_files;            /* transactions may have write_file steps */
+    const char *http_call_hosts; /* that transactions may call; NULL: none */
     struct slowest_calls slowest;
     int64_t slow_call_us; /* calls that take at least so long are logged; 0: none */
     int64_t memory_limit_bytes;

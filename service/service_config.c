@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "domain/transactions/call_url.h"
 #include "odata/odata_format.h"
 #include "service/admission/memory_bound.h"
 #include "service/connect/cors.h"
@@ -409,6 +410,16 @@ static const struct config_setting settings[] = { {
         .help =
             "the same as for the workers, which use the directory: while it is not set, transactions with "
             "write_file steps are refused with STEP_NOT_CONFIGURED",
+    },
+    {
+        .name = "TAVOLA_HTTP_CALL_HOSTS",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, http_call_hosts),
+        .accepts = call_url_hosts_are_valid,
+        .allowed = CALL_URL_HOSTS_ALLOWED,
+        .help =
+            "the same as for the workers, which call: transactions with http_call steps to other hosts are "
+            "refused with STEP_NOT_CONFIGURED",
     },
     {
         .name = "TAVOLA_MAX_BATCH_OPERATIONS",

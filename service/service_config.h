@@ -42,14 +42,15 @@ struct service_config {
     int64_t page_threads;
     int64_t max_waiting;
     int64_t snapshot_seconds, max_snapshots; /* of scans */
-    const char *memory_limit; /* NULL: see memory_bound_find */
-    int64_t max_connections;  /* 0: what the memory limit allows; the same for the next member */
+    const char *memory_limit;                /* NULL: see memory_bound_find */
+    int64_t max_connections; /* 0: what the memory limit allows; the same for the next member */
     int64_t connections_per_address;
     int64_t first_call_seconds;
     struct rate_limits rates;
     int64_t account_tables, account_indexes; /* bounds of one account */
     int64_t account_entities, account_bytes; /* 0: not bounded */
     const char *file_root;                   /* NULL: no steps write files */
+    const char *http_call_hosts;             /* NULL: no steps call */
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */
     int64_t drain_seconds;

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "domain/transactions/call_url.h"
+
 #define FIELD(name) offsetof(struct worker_config, name)
 
 static const char *const switches[] = { "off", "on", NULL };
@@ -164,6 +166,26 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
         .help =
             "the directory below which write_file steps of transactions make files, in a folder for each "
             "account; the same setting for all workers and servers, and a directory that all workers share" },
+    { .name = "TAVOLA_HTTP_CALL_HOSTS",
+        .type = CONFIG_STRING,
+        .offset = FIELD(http_call_hosts),
+        .accepts = call_url_hosts_are_valid,
+        .allowed = CALL_URL_HOSTS_ALLOWED,
+        .help =
+            "hosts that http_call steps of transactions of every account may call; the same setting for all "
+            "workers and servers" },
+    { .name = "TAVOLA_HTTP_CALL_CA",
+        .type = CONFIG_STRING,
+        .offset = FIELD(http_call_ca),
+        .help = "the authorities of these hosts' certificates (PEM); when not set those of the system" },
+    { .name = "TAVOLA_HTTP_CALL_TIMEOUT_SECONDS",
+        .type = CONFIG_INT,
+        .offset = FIELD(http_call_timeout_s),
+        .fallback = "10",
+        .min = 1,
+        .max = 20,
+        .unit = "s",
+        .help = "how long one such call may take; the connection may take half of it" },
     TRACE_SETTINGS(struct worker_config), LOG_SETTINGS(struct worker_config),
     FAILPOINT_SETTINGS(struct worker_config) };
 

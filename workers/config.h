@@ -31,8 +31,11 @@ struct worker_config {
     int64_t usage_interval_s;
     int64_t request_retention_s;
     int64_t change_retention_s;
-    const char *scaler_listen; /* NULL: none */
-    const char *file_root;     /* NULL: no steps write files */
+    const char *scaler_listen;   /* NULL: none */
+    const char *file_root;       /* NULL: no steps write files */
+    const char *http_call_hosts; /* NULL: no steps call */
+    const char *http_call_ca;
+    int64_t http_call_timeout_s;
     struct trace_settings trace;
     struct log_settings log;
     FAILPOINT_FIELDS

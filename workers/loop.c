@@ -344,6 +344,7 @@ size_t loop_turn(struct loop *loop)
 
     metrics_count(ctx->shared, from_queue ? WORKER_CLAIMED : WORKER_POLLED, count);
     FAILPOINT("worker.after_claim");
+    ctx->calls_us = 0;
     batch_init(&batch, ctx, messages, count);
     claim_fill(claim_of(loop), messages, count, from_queue, ctx->now_us());
     batch_run(&batch, ctx);

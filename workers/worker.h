@@ -53,6 +53,7 @@ struct worker_shared {
     struct worker_tracing tracing;
     struct scaler *scaler;      /* NULL: not configured */
     atomic_int effects_running; /* consumers that perform an effect outside the database */
+    atomic_int calls_running;   /* those of them that wait for an answer of HTTP */
 };
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);
@@ -74,6 +75,7 @@ struct worker_ctx {
     /* set by a step that fails outside the database, 0 before each step */
     enum delivery_cause failure_cause;
     int64_t retry_after_ms; /* the least pause before the next attempt */
+    int64_t calls_us;       /* what calls of HTTP have taken in this turn */
     int64_t (*now_us)(void);
 };
 

@@ -7,9 +7,11 @@
 #include <assert.h>
 #include <openssl/evp.h>
 
+#include "base/digits.h"
 #include "base/wire_form.h"
 #include "domain/blobs/blob_plan.h"
 #include "domain/limits.h"
+#include "domain/transactions/call_url.h"
 #include "domain/transactions/file_path.h"
 
 enum { VERSION = 1, DIGEST_BYTES = 32 };
@@ -41,15 +43,35 @@ static const char *blob_problem(const struct step *step)
     return NULL;
 }
 
+static const char *call_problem(const struct step *step)
+{
+    struct call_address ignored;
+    struct error err;
+
+    if (!call_url_read(step->path, &ignored))
+        return "has no valid url: " CALL_URL_ALLOWED;
+    if (blob_content_type_check(step->content_type, &err) != STATUS_OK)
+        return "has no valid content_type: up to 255 printable ASCII characters";
+    return NULL;
+}
+
+/* What is wrong with the place of the effect. */
+static const char *place_problem(const struct step *step)
+{
+    if (transaction_step_is_blob(step))
+        return blob_problem(step);
+    if (step->kind == STEP_HTTP_CALL)
+        return call_problem(step);
+    return file_path_is_valid(step->path) ? NULL : "has no valid path: " FILE_PATH_ALLOWED;
+}
+
 const char *effect_problem(const struct step *step)
 {
     bool has_entity = transaction_step_has_entity(step);
-    const char *problem = transaction_step_is_blob(step) ? blob_problem(step) : NULL;
+    const char *problem = place_problem(step);
 
     if (problem)
         return problem;
-    if (!transaction_step_is_blob(step) && !file_path_is_valid(step->path))
-        return "has no valid path: " FILE_PATH_ALLOWED;
     if (step->content.len > LIMIT_EFFECT_BYTES)
         return "has more than 1 MiB of data";
     if (!has_entity && condition_is_set(&step->condition))
@@ -74,6 +96,16 @@ struct str effect_digest(struct str bytes, struct arena *arena)
     return str_of_bytes(digest, DIGEST_BYTES);
 }
 
+struct str effect_idempotency_key(const struct effect *effect, struct arena *arena)
+{
+    struct str name = arena_format(arena, "%.*s\n%.*s\n%d", STR_ARG(effect->account),
+        STR_ARG(effect->transaction_id), (int)effect->note.step);
+    char *text = arena_alloc(arena, 2 * DIGEST_BYTES);
+
+    digits_encode_hex(effect_digest(name, arena), text);
+    return str_of_bytes(text, 2 * DIGEST_BYTES);
+}
+
 struct effect effect_copy(const struct effect *effect, struct arena *arena)
 {
     struct effect copy = { .account = arena_copy(arena, effect->account),
@@ -83,7 +115,8 @@ struct effect effect_copy(const struct effect *effect, struct arena *arena)
             .path = arena_copy(arena, effect->step.path),
             .content = arena_copy(arena, effect->step.content),
             .deletes_entity = effect->step.deletes_entity,
-            .content_type = arena_copy(arena, effect->step.content_type) },
+            .content_type = arena_copy(arena, effect->step.content_type),
+            .uses_put = effect->step.uses_put },
         .note = effect->note };
 
     copy.note.content = arena_copy(arena, effect->note.content);

@@ -3,7 +3,7 @@
  * effect.h - steps whose effect is outside the database, and so cannot commit with the step's state. Pure.
  *
  *   note     a commit: the transaction is RUNNING, and the note says what the effect will be (guard G15)
- *   perform  the effect, which changes nothing if it is repeated (guard G16)
+ *   perform  the effect, which changes nothing if it is repeated (guard G16); of calls the receiver has to see to that
  *   settle   a commit: the receipt and the step's state, unless another worker has settled (guard G17)
  *
  * A worker that stops anywhere in between leaves the note. The worker that gets the message next performs the same
@@ -43,6 +43,12 @@ struct str effect_content(const struct effect *effect);
 
 /* The SHA-256, in the arena. */
 struct str effect_digest(struct str bytes, struct arena *arena);
+
+/*
+ * 64 hexadecimal digits made of account, transaction and number of the step: equal for all attempts of the step, and
+ * for no other step.
+ */
+struct str effect_idempotency_key(const struct effect *effect, struct arena *arena);
 
 /* A copy of the effect whose texts are in the arena. The step's condition and properties are not copied. */
 struct effect effect_copy(const struct effect *effect, struct arena *arena);

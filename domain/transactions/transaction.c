@@ -50,6 +50,7 @@ static const struct wire_form_field step_fields[] = {
     STEP(22, TEXT, content_type, .optional = true),
     STEP(23, TEXT, if_match, .optional = true),
     STEP(24, BOOL, if_absent, .optional = true),
+    STEP(25, BOOL, uses_put, .optional = true),
 };
 static const struct wire_form step_form = WIRE_FORM(step_fields, struct step);
 
@@ -69,6 +70,7 @@ static const struct wire_form_field attempt_fields[] = {
     ATTEMPT(13, TEXT, receipt.digest, .optional = true),
     ATTEMPT(14, ZIGZAG64, receipt.offset, .optional = true),
     ATTEMPT(15, TEXT, receipt.etag, .optional = true),
+    ATTEMPT(16, ZIGZAG32, receipt.http_status, .optional = true),
 };
 static const struct wire_form attempt_form = WIRE_FORM(attempt_fields, struct attempt);
 
@@ -280,7 +282,7 @@ static enum status check_step(const struct step *step, size_t number, struct err
 
     if (step->kind < STEP_INSERT_OR_REPLACE || step->kind > STEP_KIND_LAST)
         problem = "has no action; allowed are insert_or_replace, insert_or_merge, delete_if_exists, move, "
-                  "write_file, append_file, put_blob and delete_blob";
+                  "write_file, append_file, put_blob, delete_blob and http_call";
     else if (transaction_step_is_effect(step))
         problem = effect_problem(step);
     else if (step->kind == STEP_MOVE && str_equal_any_case(step->table, step->to_table) &&

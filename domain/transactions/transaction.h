@@ -39,7 +39,8 @@ enum step_kind {
     STEP_APPEND_FILE = 6,
     STEP_PUT_BLOB = 7,
     STEP_DELETE_BLOB = 8,
-    STEP_KIND_LAST = STEP_DELETE_BLOB,
+    STEP_HTTP_CALL = 9,
+    STEP_KIND_LAST = STEP_HTTP_CALL,
 };
 
 struct step {
@@ -61,20 +62,23 @@ struct step {
     int64_t table_id;
     int64_t to_table_id; /* of moves */
     /* of effects; table and key name the entity that is the content, table empty: `content` is it */
-    struct str path; /* of a file, or the name of a blob */
+    struct str path; /* of a file, the name of a blob, or the URL of a call */
     struct str content;
     bool deletes_entity;
-    /* of blobs: the media type, and the condition on what the name points to */
-    struct str content_type, if_match;
+    struct str content_type; /* of blobs and calls: the media type */
+    /* of blobs: the condition on what the name points to */
+    struct str if_match;
     bool if_absent;
+    bool uses_put; /* of calls: the method is PUT, not POST */
 };
 
 /* What an effect has done; no digest: the step has none. */
 struct receipt {
     int64_t size;
-    struct str digest; /* SHA-256 of what was written */
-    int64_t offset;    /* of appends: in the file */
-    struct str etag;   /* of blobs that were put */
+    struct str digest;   /* SHA-256 of what was written, of calls that of the answer */
+    int64_t offset;      /* of appends: in the file */
+    struct str etag;     /* of blobs that were put */
+    int32_t http_status; /* of calls */
 };
 
 /* One attempt of one step, as the timeline shows it. */

@@ -177,6 +177,7 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         [STEP_APPEND_FILE] = WRITE_DELETE_IF_EXISTS,
         [STEP_PUT_BLOB] = WRITE_DELETE_IF_EXISTS,
         [STEP_DELETE_BLOB] = WRITE_DELETE_IF_EXISTS,
+        [STEP_HTTP_CALL] = WRITE_DELETE_IF_EXISTS,
     };
     const struct step *step = stepping->step;
 

@@ -18,6 +18,7 @@ import uuid
 
 from tavola_test.certificates import Authority
 from tavola_test.processes import program_environment, run_program
+from tavola_test.receiver import Receiver
 from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
@@ -41,9 +42,11 @@ class ClientCase(unittest.TestCase):
     def setUpClass(cls):
         cls.stack = Stack()
         cls.addClassCleanup(cls.stack.close)
-        files = {"TAVOLA_FILE_ROOT": tempfile.mkdtemp(dir=cls.stack.folder)}
-        cls.stack.start_server(**files)
-        cls.stack.start_worker(**files)
+        cls.receiver = Receiver()
+        cls.addClassCleanup(cls.receiver.close)
+        outside = {"TAVOLA_FILE_ROOT": tempfile.mkdtemp(dir=cls.stack.folder), "TAVOLA_HTTP_CALL_HOSTS": cls.receiver.host}
+        cls.stack.start_server(**outside)
+        cls.stack.start_worker(**outside)
         cls.client = tavola.Client(cls.stack.target, timeout=30 * TIMEOUT_FACTOR)
         cls.addClassCleanup(cls.client.close)
 
@@ -264,6 +267,15 @@ class Transactions(ClientCase):
         transaction.wait(60)
         self.assertEqual([each.receipt.size > 0 for each in transaction.message.timeline], [True, True])
         self.assertEqual(list(self.table.query()), [])
+
+    def test_a_call_with_an_entity(self):
+        self.table.insert(person("p", "r", N=1))
+        with self.client.transaction() as transaction:
+            transaction.http_call(f"{self.receiver.url}/{self.table.name}", table=self.table, key=("p", "r"), delete_entity=True)
+            transaction.http_call(f"{self.receiver.url}/{self.table.name}", "text", method="PUT", content_type="text/plain")
+        transaction.wait(60)
+        self.assertEqual([each.receipt.http_status for each in transaction.message.timeline], [200, 200])
+        self.assertEqual(list(dict.fromkeys(each.method for each in self.receiver.of(f"/{self.table.name}"))), ["POST", "PUT"])
 
     def test_a_condition_that_does_not_hold(self):
         self.table.insert(person("p", "r", N=1))

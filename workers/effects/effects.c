@@ -8,6 +8,7 @@
 #include "domain/reason.h"
 #include "domain/transactions/effect.h"
 #include "workers/effects/files.h"
+#include "workers/effects/http_call.h"
 #include "workers/effects/put_blob.h"
 #include "workers/worker.h"
 
@@ -20,14 +21,38 @@ static void write_entity(void *context, const struct entity *entity, struct buf 
 
 /* ---- permits ---- */
 
-static bool take_permit(struct worker_shared *shared)
+static bool take_slot(atomic_int *running, int max)
 {
-    int half = (int)shared->config->threads / 2, max = half > 1 ? half : 1;
-
-    if (atomic_fetch_add(&shared->effects_running, 1) < max)
+    if (atomic_fetch_add(running, 1) < max)
         return true;
-    atomic_fetch_sub(&shared->effects_running, 1);
+    atomic_fetch_sub(running, 1);
     return false;
+}
+
+static int at_least_one(int64_t count)
+{
+    return count > 1 ? (int)count : 1;
+}
+
+/* Calls have at most half of the slots: a slow receiver leaves the others to files and blobs, if there are two. */
+static bool take_permit(struct worker_shared *shared, bool is_call)
+{
+    int max = at_least_one(shared->config->threads / 2);
+
+    if (is_call && !take_slot(&shared->calls_running, at_least_one(max / 2)))
+        return false;
+    if (take_slot(&shared->effects_running, max))
+        return true;
+    if (is_call)
+        atomic_fetch_sub(&shared->calls_running, 1);
+    return false;
+}
+
+static void give_permit_back(struct worker_shared *shared, bool is_call)
+{
+    atomic_fetch_sub(&shared->effects_running, 1);
+    if (is_call)
+        atomic_fetch_sub(&shared->calls_running, 1);
 }
 
 /* ---- files ---- */
@@ -57,6 +82,8 @@ static enum status run_effect(struct worker_ctx *ctx, const struct effect *effec
 
     if (effect->step.kind == STEP_PUT_BLOB)
         return put_blob_perform(ctx->store, effect, arena, receipt, err);
+    if (effect->step.kind == STEP_HTTP_CALL)
+        return http_call_perform(ctx, effect, arena, receipt, err);
     TRY(write_file(ctx, effect, content, err));
     *receipt = (struct receipt){
         .size = (int64_t)content.len, .digest = effect_digest(content, arena), .offset = effect->note.offset
@@ -68,12 +95,13 @@ static enum status perform(void *context, const struct effect *effect, struct ar
     struct receipt *receipt, struct error *err)
 {
     struct worker_ctx *ctx = context;
+    bool is_call = effect->step.kind == STEP_HTTP_CALL;
     enum status status;
 
-    if (!take_permit(ctx->shared))
+    if (!take_permit(ctx->shared, is_call))
         return error_set(err, STATUS_CANCELLED, "too many consumers perform effects");
     status = run_effect(ctx, effect, arena, receipt, err);
-    atomic_fetch_sub(&ctx->shared->effects_running, 1);
+    give_permit_back(ctx->shared, is_call);
     metrics_count(ctx->shared, status == STATUS_OK ? WORKER_EFFECTS_DONE : WORKER_EFFECTS_FAILED, 1);
     return status;
 }

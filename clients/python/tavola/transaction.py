@@ -107,6 +107,13 @@ class Transaction:
         """Delete a blob, if there is one."""
         return self._add("", "", delete_blob={"name": name, "if_match": blob_if_match})
 
+    def http_call(self, url: str, data: Union[bytes, str, None] = None, *, method: str = "POST", table: Union[Table, str, None] = None,
+                  key: Optional[tuple[str, str]] = None, delete_entity: bool = False, content_type: str = "", if_match: str = "",
+                  condition: str = "") -> "Transaction":
+        """Send data or an entity to a host that the operator allows, at least once; each time with the same Idempotency-Key."""
+        content = self._content(data, table, key, delete_entity)
+        return self._add(if_match, condition, http_call={"url": url, "method": method, "content_type": content_type, **content})
+
     def submit(self) -> "Transaction":
         """Submit; durable when this returns. A repeat under the same id is the same transaction."""
         return self._take(self.client.send("TransactionService/SubmitTransaction", transaction_id=self.id,

@@ -93,6 +93,38 @@ static void a_path_upwards(Tavola__V1__SubmitTransactionRequest *request)
     a_file(request)->path = text("a/../b");
 }
 
+static Tavola__V1__HttpCallStep *a_call(Tavola__V1__SubmitTransactionRequest *request)
+{
+    Tavola__V1__HttpCallStep *out = ARENA_NEW(&arena, Tavola__V1__HttpCallStep);
+
+    tavola__v1__http_call_step__init(out);
+    out->url = text("https://hooks.example/a");
+    out->content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT_DATA;
+    out->data = text("data");
+    request->steps[1]->action_case = TAVOLA__V1__STEP__ACTION_HTTP_CALL;
+    request->steps[1]->http_call = out;
+    return out;
+}
+static void a_call_without_content(Tavola__V1__SubmitTransactionRequest *request)
+{
+    a_call(request)->content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT__NOT_SET;
+}
+static void a_call_with_another_method(Tavola__V1__SubmitTransactionRequest *request)
+{
+    a_call(request)->method = text("GET");
+}
+static void a_call_of_a_user(Tavola__V1__SubmitTransactionRequest *request)
+{
+    a_call(request)->url = text("https://me:secret@hooks.example/a");
+}
+static void a_call_of_no_entity(Tavola__V1__SubmitTransactionRequest *request)
+{
+    Tavola__V1__HttpCallStep *call = a_call(request);
+
+    call->content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT_ENTITY;
+    call->entity = NULL;
+}
+
 static const struct refusal_case {
     const char *name;
     void (*spoil)(Tavola__V1__SubmitTransactionRequest *request);
@@ -109,6 +141,10 @@ static const struct refusal_case {
     { "a bad etag", bad_etag, "INVALID_INPUT", "1" },
     { "a file without content", no_content, "INVALID_INPUT", "1" },
     { "a path that leads upwards", a_path_upwards, "INVALID_INPUT", "1" },
+    { "a call without content", a_call_without_content, "INVALID_INPUT", "1" },
+    { "a call with another method", a_call_with_another_method, "INVALID_INPUT", "1" },
+    { "a call of a user", a_call_of_a_user, "INVALID_INPUT", "1" },
+    { "a call of no entity", a_call_of_no_entity, "INVALID_INPUT", "1" },
 };
 
 START_TEST(bad_submissions_are_refused)
@@ -141,6 +177,32 @@ START_TEST(a_file_comes_back_as_it_was_submitted)
     ck_assert(str_equal(codec_str(message->steps[1]->write_file->data), STR_LITERAL("data")));
     message = codec_transaction_message(&out, TRANSACTION_WITHOUT_PROPERTIES, &arena);
     ck_assert_uint_eq(message->steps[1]->write_file->data.len, 0);
+}
+END_TEST
+
+START_TEST(a_call_comes_back_as_it_was_submitted)
+{
+    Tavola__V1__SubmitTransactionRequest *request = a_submission(2);
+    struct attempt attempt = { .receipt = { .digest = STR_LITERAL("d"), .http_status = 201 } };
+    Tavola__V1__Transaction *message;
+    struct transaction out;
+
+    a_call(request)->method = text("PUT");
+    request->steps[1]->http_call->content_type = text("a/b");
+    ck_assert_int_eq(
+        codec_transaction_decode(request, STR_LITERAL("default"), &arena, &out, &err), STATUS_OK);
+    out.timeline = &attempt;
+    out.attempt_count = 1;
+    message = codec_transaction_message(&out, TRANSACTION_WHOLE, &arena);
+    ck_assert_int_eq(message->steps[1]->action_case, TAVOLA__V1__STEP__ACTION_HTTP_CALL);
+    ck_assert(
+        str_equal(codec_str(message->steps[1]->http_call->url), STR_LITERAL("https://hooks.example/a")));
+    ck_assert(str_equal(codec_str(message->steps[1]->http_call->method), STR_LITERAL("PUT")));
+    ck_assert(str_equal(codec_str(message->steps[1]->http_call->content_type), STR_LITERAL("a/b")));
+    ck_assert(str_equal(codec_str(message->steps[1]->http_call->data), STR_LITERAL("data")));
+    ck_assert_int_eq(message->timeline[0]->receipt->http_status, 201);
+    message = codec_transaction_message(&out, TRANSACTION_WITHOUT_PROPERTIES, &arena);
+    ck_assert_uint_eq(message->steps[1]->http_call->data.len, 0);
 }
 END_TEST
 
@@ -228,6 +290,7 @@ Suite *test_codec_transaction_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, bad_submissions_are_refused, 0, ARRAY_LEN(refusal_cases));
     tcase_add_test(tc, a_file_comes_back_as_it_was_submitted);
+    tcase_add_test(tc, a_call_comes_back_as_it_was_submitted);
     tcase_add_test(tc, a_transaction_has_1_to_100_steps);
     tcase_add_test(tc, accounts_may_be_named_and_the_own_one_is_left_out);
     tcase_add_test(tc, steps_come_back);

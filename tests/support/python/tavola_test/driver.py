@@ -7,6 +7,7 @@ import signal
 from tavola_test import invariants
 from tavola_test.callers import ELSEWHERE_INDEX, Workload
 from tavola_test.poison import Poison
+from tavola_test.receiver import Receiver
 from tavola_test.stack import Stack
 
 SERVER, WORKER = "tavolad", "tavola-worker"
@@ -30,6 +31,7 @@ class Driver:
         self.stack = Stack(own_postgres=True, power=self.with_power)
         self.number = 0
         self.workload = Workload(self.stack, seed)
+        self.receiver = self.stack.receiver = Receiver()
         try:
             self.start_all()
             self.stack.wait_until_serving()
@@ -51,6 +53,7 @@ class Driver:
         self.workload.stop()
         for child in self.stack.children:
             child.send(signal.SIGCONT)
+        self.receiver.close()
         self.stack.close()
 
     def start_all(self):
@@ -58,7 +61,7 @@ class Driver:
         self.start(WORKER)
 
     def start(self, role, name="one", **settings):
-        settings = {"TAVOLA_FILE_ROOT": files_of(self.stack), **settings}
+        settings = {"TAVOLA_FILE_ROOT": files_of(self.stack), "TAVOLA_HTTP_CALL_HOSTS": self.receiver.host, **settings}
         if role == SERVER:
             return self.stack.start_server(wait=False, **settings)
         settings = {"TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "1", "TAVOLA_SWEEP_INTERVAL_SECONDS": "1",

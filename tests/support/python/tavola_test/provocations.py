@@ -63,7 +63,7 @@ class WorkersWork(Provocation):
 
 
 class Archives(Provocation):
-    """Entities are written to files and deleted: each is in its table, or in one whole file."""
+    """Entities are written to files, sent to a receiver, and deleted: each is in its table, or in one whole file."""
 
     def prepare(self, caller):
         self.table = f"archived{self.number}"
@@ -76,11 +76,13 @@ class Archives(Provocation):
         log = {"append_file": {"path": f"{self.table}/log", **entity_of}}
         file = {"write_file": {"path": f"{self.table}/{row}", "delete_entity": True, **entity_of}}
         blob = {"put_blob": {"name": f"{self.table}/{row}", **entity_of}}
-        caller.submit_transaction(transaction_id=row, steps=[log, blob, file])
+        call = {"http_call": {"url": f"{self.stack.receiver.url}/{self.table}/{row}", **entity_of}}
+        caller.submit_transaction(transaction_id=row, steps=[log, blob, call, file])
 
     def settle(self, caller):
-        for row in self.made:
-            reply = unless({"TRANSACTION_NOT_FOUND"}, caller.wait_transaction, transaction_id=row, timeout=60)
+        """All transactions end before the log is read: until then the range of an append may hold zeros."""
+        replies = {row: unless({"TRANSACTION_NOT_FOUND"}, caller.wait_transaction, transaction_id=row, timeout=60) for row in self.made}
+        for row, reply in replies.items():
             if reply:
                 promise(reply.transaction.state == DONE, "an archive did not end", reply)
                 promise(not self.is_there(caller, row), "an archived entity was not deleted", row)
@@ -89,6 +91,8 @@ class Archives(Provocation):
                 promise(json.loads(content)["RowKey"] == row, "a blob is not the entity", row)
                 appended = [line["RowKey"] for line in self.lines("log")]
                 promise(appended.count(row) == 1, "an append is not there once", row)
+                keys = {each.key for each in self.stack.receiver.of(f"/{self.table}/{row}")}
+                promise(len(keys) == 1, "a call did not arrive, or came with several keys", row, keys)
 
     def is_there(self, caller, row):
         return unless({"RESOURCE_NOT_FOUND"}, caller.get_entity, table=self.table, key=key(("p", row))) is not None

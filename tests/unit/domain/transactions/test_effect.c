@@ -144,6 +144,78 @@ START_TEST(stored_bytes_of_effects_stay_as_they_are)
 }
 END_TEST
 
+static struct step a_call(const char *url)
+{
+    return (struct step){ .kind = STEP_HTTP_CALL,
+        .table = STR_EMPTY,
+        .path = str_of(url),
+        .content = STR_LITERAL("x"),
+        .condition = { .text = STR_EMPTY } };
+}
+
+START_TEST(a_call_has_a_url_and_a_content_type)
+{
+    struct step good = a_call("https://a/b"), bad_url = a_call("https://u@a/b"), bad_type = good;
+
+    bad_type.content_type = STR_LITERAL("a\r\nX: y");
+    ck_assert_ptr_null(effect_problem(&good));
+    ck_assert_ptr_nonnull(strstr(effect_problem(&bad_url), "url"));
+    ck_assert_ptr_nonnull(strstr(effect_problem(&bad_type), "content_type"));
+}
+END_TEST
+
+START_TEST(stored_calls_come_back)
+{
+    struct step step = a_call("https://a/b"), *steps;
+    struct attempt attempt = { .receipt = { .size = 7, .digest = STR_LITERAL("d"), .http_status = 204 } },
+                   *timeline;
+    struct str plain = transaction_encode_steps(&step, 1, &arena), put;
+    size_t count;
+
+    step.uses_put = true;
+    put = transaction_encode_steps(&step, 1, &arena);
+    ck_assert(!str_equal(plain, put));
+    ck_assert(transaction_decode_steps(put, &arena, &steps, &count));
+    ck_assert(steps[0].uses_put && str_equal(steps[0].path, step.path));
+    ck_assert(transaction_decode_timeline(
+        transaction_encode_timeline(&attempt, 1, &arena), &arena, &timeline, &count));
+    ck_assert_int_eq(timeline[0].receipt.http_status, 204);
+}
+END_TEST
+
+/* Receivers remember keys: another version of the program must not make other ones. */
+START_TEST(an_idempotency_key_is_of_one_step_and_stays)
+{
+    struct effect effect = { .account = STR_LITERAL("acme#1"), .transaction_id = STR_LITERAL("t\"1") };
+    struct effect others[] = { effect, effect, effect };
+    struct str key = effect_idempotency_key(&effect, &arena);
+
+    others[0].account = STR_LITERAL("acme#2");
+    others[1].transaction_id = STR_LITERAL("t\"10");
+    others[2].note.step = 1;
+    ck_assert(
+        str_equal(key, STR_LITERAL("0d56dc53dcf10dccc4d15d9272872b24afad5e27708e1605d7ce6d9170372095")));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        ck_assert(!str_equal(key, effect_idempotency_key(&others[i], &arena)));
+}
+END_TEST
+
+START_TEST(a_copy_of_an_effect_has_all_that_a_call_needs)
+{
+    struct effect effect = {
+        .account = STR_LITERAL("a"), .transaction_id = STR_LITERAL("t"), .step = a_call("http://a")
+    };
+    struct effect copy;
+
+    effect.step.uses_put = true;
+    effect.step.content_type = STR_LITERAL("a/b");
+    copy = effect_copy(&effect, &arena);
+    ck_assert(copy.step.kind == STEP_HTTP_CALL && copy.step.uses_put);
+    ck_assert(str_equal(copy.step.path, effect.step.path));
+    ck_assert(str_equal(copy.step.content_type, effect.step.content_type));
+}
+END_TEST
+
 START_TEST(a_file_of_data_touches_no_entity)
 {
     struct step steps[] = { a_file("a"), a_file("b") };
@@ -166,6 +238,10 @@ Suite *test_effect_suite(void)
     tcase_add_test(tc, a_part_of_a_path_has_a_bound);
     tcase_add_loop_test(tc, a_step_that_can_never_be_done_is_refused, 0, ARRAY_LEN(problem_cases));
     tcase_add_test(tc, stored_bytes_of_effects_stay_as_they_are);
+    tcase_add_test(tc, a_call_has_a_url_and_a_content_type);
+    tcase_add_test(tc, stored_calls_come_back);
+    tcase_add_test(tc, an_idempotency_key_is_of_one_step_and_stays);
+    tcase_add_test(tc, a_copy_of_an_effect_has_all_that_a_call_needs);
     tcase_add_test(tc, a_file_of_data_touches_no_entity);
     suite_add_tcase(suite, tc);
     return suite;

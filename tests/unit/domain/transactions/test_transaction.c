@@ -179,7 +179,7 @@ START_TEST(foreign_bytes_are_refused)
         ck_assert(!transaction_decode_steps(str_of_bytes(bytes.data, len), &arena, &back, &count));
     ck_assert(!transaction_decode_steps(STR_EMPTY, &arena, &back, &count));
     ck_assert(!transaction_decode_steps(STR_LITERAL("\x02"), &arena, &back, &count));
-    ck_assert(!transaction_decode_steps(STR_LITERAL("\x01\x0A\x02\x08\x09"), &arena, &back, &count));
+    ck_assert(!transaction_decode_steps(STR_LITERAL("\x01\x0A\x02\x08\x0A"), &arena, &back, &count));
     ck_assert(!transaction_decode_steps(STR_LITERAL("\x01\x0A\x00"), &arena, &back, &count));
 }
 END_TEST

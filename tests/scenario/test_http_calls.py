@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of transactions that call a service over HTTP: at least once, each time with the same Idempotency-Key."""
+
+import hashlib
+import json
+import tempfile
+import unittest
+import uuid
+
+from tavola_test.case import ServerCase
+from tavola_test.certificates import Authority
+from tavola_test.client import entity, key
+from tavola_test.receiver import HANG_UP, Receiver
+from tavola_test.stack import wait_ready
+from tavola_test.waiting import wait_for
+
+DONE, FAILED, DEAD = 3, 4, 6
+KEPT = 64 * 1024  # bytes of an answer that are read
+NO_PROXY_HERE = "http://127.0.0.1:1"  # nothing listens there
+
+
+class CallCase(ServerCase):
+    """A server, a worker, and a receiver that they may call."""
+
+    certificate = None
+    worker_only = {"TAVOLA_HTTP_CALL_TIMEOUT_SECONDS": "20"}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.receiver = Receiver(cls.certificate)
+        cls.addClassCleanup(cls.receiver.close)
+        cls.settings = {"TAVOLA_HTTP_CALL_HOSTS": f"hooks.example.com,{cls.receiver.host}"}
+        cls.stack.server.stop()
+        cls.stack.start_server(**cls.settings)
+        cls.start_worker()
+
+    @classmethod
+    def start_worker(cls, **settings):
+        proxies = {"http_proxy": NO_PROXY_HERE, "https_proxy": NO_PROXY_HERE, "ALL_PROXY": NO_PROXY_HERE, "no_proxy": ""}
+        return cls.stack.start_worker(**{**proxies, **cls.settings, **cls.worker_only, **settings})
+
+    def setUp(self):
+        self.path = f"/{uuid.uuid4()}"
+
+    def call(self, **fields):
+        return {"http_call": {"url": self.receiver.url + self.path, "data": b"hello", **fields}}
+
+    def submit(self, *steps):
+        name = str(uuid.uuid4())
+        self.client.submit_transaction(transaction_id=name, steps=steps)
+        return name
+
+    def ended(self, name):
+        return self.client.wait_transaction(transaction_id=name, timeout=60).transaction
+
+    def now(self, name):
+        return self.client.get_transaction(transaction_id=name).transaction
+
+    def wait_for_failure(self, name):
+        """The reason of the first attempt that has failed."""
+        wait_for("an attempt", lambda: len(self.now(name).timeline) > 0)
+        return self.now(name).timeline[0].error
+
+    def dead(self, name):
+        wait_for("a dead letter", lambda: self.now(name).state == DEAD)
+        return self.now(name).timeline[-1].error
+
+    def arrived(self):
+        """A step may be carried out by two consumers at once, so a request may arrive more than once without a failure."""
+        return self.receiver.of(self.path)
+
+    def each_once(self):
+        """The first request of each key."""
+        return list({each.key: each for each in reversed(self.arrived())}.values())[::-1]
+
+
+class Calls(CallCase):
+    def test_a_call_arrives_and_has_a_receipt(self):
+        self.receiver.answers[self.path] = [(201, {}, b"made"), (204, {}, b"")]
+        done = self.ended(self.submit(self.call(), self.call(method="PUT", content_type="text/plain", data=b"")))
+        self.assertEqual(done.state, DONE, done)
+        first, second = [attempt.receipt for attempt in done.timeline]
+        self.assertEqual((first.http_status, first.size, first.sha256), (201, 4, hashlib.sha256(b"made").digest()))
+        self.assertEqual((second.http_status, second.size, second.sha256), (204, 0, hashlib.sha256(b"").digest()))
+        self.assertEqual([(each.method, each.body, each.headers["Content-Type"]) for each in self.each_once()],
+                         [("POST", b"hello", "application/octet-stream"), ("PUT", b"", "text/plain")])
+
+    def test_a_request_has_no_other_headers_than_it_needs(self):
+        self.ended(self.submit(self.call()))
+        [request] = self.each_once()
+        self.assertEqual(set(request.headers), {"Host", "User-Agent", "Accept", "Content-Type", "Content-Length", "Idempotency-Key"})
+
+    def test_calls_without_success_are_repeated_with_the_same_key(self):
+        self.receiver.answers[self.path] = [503, HANG_UP, 429, 408]
+        done = self.ended(self.submit(self.call()))
+        self.assertEqual(done.state, DONE, done)
+        *failed, last = [attempt.error for attempt in done.timeline]
+        self.assertEqual(({error.reason for error in failed}, last.reason), ({"HTTP_CALL_FAILED"}, ""))
+        self.assertTrue(any("503" in error.message for error in failed), failed)
+        self.assertGreaterEqual(len(self.arrived()), 5)
+        self.assertEqual({each.body for each in self.arrived()}, {b"hello"})
+        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+
+    def test_a_redirection_is_not_followed(self):
+        elsewhere = f"{self.path}/elsewhere"
+        self.receiver.answers[self.path] = 9 * [(307, {"Location": self.receiver.url + elsewhere}, b"")]
+        name = self.submit(self.call())
+        error = self.dead(name)
+        self.assertEqual(error.reason, "HTTP_CALL_REFUSED")
+        self.assertIn("307", error.message)
+        self.assertEqual(self.receiver.of(elsewhere), [])
+
+    def test_an_error_of_the_request_is_a_dead_letter_that_can_be_redriven(self):
+        self.receiver.answers[self.path] = 9 * [404]
+        name = self.submit(self.call())
+        self.assertIn("404", self.dead(name).message)
+        self.receiver.answers[self.path].clear()
+        self.client.redrive_dead_letters(filter={"cause": "HTTP_CALL_REFUSED"})
+        self.assertEqual(self.ended(name).state, DONE)
+        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+
+    def test_hosts_that_are_not_allowed_are_refused_at_once(self):
+        port = self.receiver.host.split(":")[1]
+        for url in (f"http://localhost:{port}/", "http://127.0.0.1/", "http://127.0.0.1:1/", "http://hooks.example.com/",
+                    "https://hooks.example.com:8443/", "https://example.com/"):
+            with self.subTest(url):
+                error = self.refused("FAILED_PRECONDITION", "STEP_NOT_CONFIGURED", self.submit, self.call(url=url))
+                self.assertEqual(error.metadata["operation_index"], "0")
+                self.assertIn("TAVOLA_HTTP_CALL_HOSTS", error.message)
+                self.assertNotIn(self.receiver.host, error.message)
+
+    def test_bad_steps_are_refused(self):
+        for change in ({"url": ""}, {"url": "ftp://hooks.example.com/"}, {"url": "https://me@hooks.example.com/"},
+                       {"url": "https://hooks.example.com/\r\nX: y"}, {"url": "https://hooks.example.com/#x"}, {"method": "GET"},
+                       {"content_type": "a\r\nX: y"}, {"data": bytes(1024 * 1024 + 1)}, {"delete_entity": True}):
+            with self.subTest(str(change)[:60]):
+                error = self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.submit, self.call(**change))
+                self.assertEqual(error.metadata["operation_index"], "0")
+        self.assertEqual(self.arrived(), [])
+
+    def test_of_a_long_answer_the_beginning_is_read(self):
+        content = bytes(range(256)) * 4096
+        self.receiver.answers[self.path] = [(200, {}, content)]
+        done = self.ended(self.submit(self.call()))
+        self.assertEqual((done.state, len(self.each_once())), (DONE, 1))
+        receipt = done.timeline[-1].receipt
+        self.assertEqual((receipt.size, receipt.sha256), (KEPT, hashlib.sha256(content[:KEPT]).digest()))
+
+    def test_endless_headers_are_a_failure(self):
+        self.receiver.answers[self.path] = 3 * [(500, {f"X-{number}": "x" * 1000 for number in range(90)}, b"")]
+        done = self.ended(self.submit(self.call()))
+        self.assertEqual((done.state, done.timeline[0].error.reason), (DONE, "HTTP_CALL_FAILED"))
+        self.assertIn("headers", done.timeline[0].error.message)
+
+    def test_an_entity_is_sent_and_deleted(self):
+        table = self.new_table()
+        self.client.insert_entity(table=table, entity=entity("sales", "1", {"Name": "Ada"}))
+        address = {"table": table, "key": key(("sales", "1"))}
+        done = self.ended(self.submit({"http_call": {"url": self.receiver.url + self.path, "entity": address, "delete_entity": True}}))
+        self.assertEqual(done.state, DONE, done)
+        [request] = self.each_once()
+        self.assertEqual((json.loads(request.body)["Name"], request.headers["Content-Type"]), ("Ada", "application/json"))
+        self.assertFalse(self.is_there(table, "sales", "1"))
+
+    def test_a_submission_that_is_repeated_calls_once(self):
+        name = self.submit(self.call())
+        self.ended(name)
+        self.client.submit_transaction(transaction_id=name, steps=[self.call(method="POST")])
+        self.assertEqual(self.ended(name).state, DONE)
+        self.assertEqual(len(self.each_once()), 1)
+
+
+class Deaths(CallCase):
+    """The receiver holds back its answer until the test says so."""
+
+    def setUp(self):
+        super().setUp()
+        self.receiver.hang()
+        self.addCleanup(self.receiver.go_on)
+
+    def test_a_worker_that_dies_in_a_call_leaves_it_to_another_with_the_same_key(self):
+        name = self.submit(self.call())
+        wait_for("the call", self.arrived)
+        self.stack.worker.kill()
+        self.receiver.go_on()
+        self.start_worker(TAVOLA_VISIBILITY_TIMEOUT_SECONDS="1")
+        self.assertEqual(self.ended(name).state, DONE)
+        self.assertGreaterEqual(len(self.arrived()), 2)
+        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+
+    def test_a_worker_that_is_told_to_stop_gives_its_call_up(self):
+        name = self.submit(self.call())
+        wait_for("the call", self.arrived)
+        self.assertEqual(self.stack.worker.stop(), 0)
+        self.assertEqual(len(self.now(name).timeline), 0)
+        self.receiver.go_on()
+        self.start_worker()
+        self.assertEqual(self.ended(name).state, DONE)
+        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+
+    def test_calls_that_hang_do_not_stop_the_indexes(self):
+        table, index = self.new_table(), self.new_name("i")
+        self.client.create_index(index={"name": index, "table": table, "shape": 1, "partition_key": [{"property": "N"}]})
+        wait_ready(self.client, index)
+        names = [self.submit(self.call()) for _ in range(5)]
+        wait_for("a call", self.arrived)
+        self.client.insert_entity(table=table, entity=entity("p", "r", {"N": 1}))
+        wait_for("no lag", lambda: self.stack.sql(f"select count(*) from intents where table_id = {self.table_id(table)}") == "0")
+        calls = len(self.arrived())
+        if not any(self.now(name).timeline for name in names):  # no call has come to the end of its time, so no other may begin
+            self.assertEqual(calls, 1)  # of the two consumers one calls
+        self.receiver.go_on()
+        self.assertEqual({self.ended(name).state for name in names}, {DONE})
+
+    def table_id(self, table):
+        return self.stack.sql(f"select table_id from tables where name = '{table}'")
+
+
+class Slow(CallCase):
+    worker_only = {"TAVOLA_HTTP_CALL_TIMEOUT_SECONDS": "1"}
+
+    def test_an_answer_that_does_not_come_in_time_is_a_failure(self):
+        self.receiver.hang()
+        name = self.submit(self.call())
+        error = self.wait_for_failure(name)
+        self.assertEqual(error.reason, "HTTP_CALL_FAILED")
+        self.receiver.go_on()
+        self.assertEqual(self.ended(name).state, DONE)
+        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+
+
+class Encrypted(CallCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        authority, cls.stranger = Authority(folder.name, "receivers"), Authority(folder.name, "strangers")
+        cls.certificate = authority.sign("receiver")
+        cls.worker_only = {**cls.worker_only, "TAVOLA_HTTP_CALL_CA": authority.file}
+        super().setUpClass()
+
+    def test_a_receiver_with_a_certificate_is_called(self):
+        self.assertEqual(self.ended(self.submit(self.call())).state, DONE)
+
+    def test_a_certificate_of_an_unknown_authority_is_refused(self):
+        self.stack.worker.stop()
+        self.start_worker(TAVOLA_HTTP_CALL_CA=self.stranger.file)
+        name = self.submit(self.call())
+        self.assertEqual(self.wait_for_failure(name).reason, "HTTP_CALL_FAILED")
+        self.assertEqual(self.arrived(), [])
+        self.stack.worker.stop()
+        self.start_worker()
+        self.assertEqual(self.ended(name).state, DONE)
+
+
+class NotConfigured(CallCase):
+    def test_a_server_without_hosts_refuses(self):
+        self.stack.server.stop()
+        self.stack.start_server()
+        error = self.refused("FAILED_PRECONDITION", "STEP_NOT_CONFIGURED", self.submit, self.call())
+        self.assertIn("TAVOLA_HTTP_CALL_HOSTS", error.message)
+        self.stack.server.stop()
+        self.stack.start_server(**self.settings)
+
+    def test_a_worker_without_the_host_does_not_call(self):
+        self.stack.worker.stop()
+        self.start_worker(TAVOLA_HTTP_CALL_HOSTS="hooks.example.com")
+        name = self.submit(self.call())
+        self.assertEqual(self.wait_for_failure(name).reason, "STEP_NOT_CONFIGURED")
+        self.assertEqual(self.arrived(), [])
+        self.stack.worker.stop()
+        self.start_worker()
+        self.assertEqual(self.ended(name).state, DONE)
+
+
+if __name__ == "__main__":
+    unittest.main()
