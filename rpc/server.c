@@ -66,6 +66,7 @@ enum {
     IDLE_MS = 200, /* without an open call for so long, GOAWAY has reached the clients */
     /* Larger metadata ends the call; metadata larger than FRAME_SCAN_MAX_HEADER_BYTES ends the connection. */
     METADATA_BYTES = 16 * 1024,
+    STREAM_WINDOW_BYTES = 512 * 1024,
     HANDSHAKE_MS = 20000, /* bound of the TLS handshake and the first SETTINGS frame */
     US_PER_MS = 1000,
 };
@@ -223,10 +224,12 @@ static grpc_server *core_new(const struct rpc_options *options)
         integer_arg(GRPC_ARG_MAX_METADATA_SIZE, METADATA_BYTES),
         /*
          * By default the core offers every stream of a fast connection a window of megabytes, and reads ahead of
-         * what its calls ask for: memory that no call is counted with. Without the probe the window of a stream is
-         * 64 KiB, or the rest of the message that the call waits for.
+         * what its calls ask for: memory that no call is counted with. Without the probe a window stays as large
+         * as it begins. It begins with more than the messages of a put have: with 64 KiB the core now and then
+         * forgets to offer a stream the rest of a message, and the put stands still.
          */
         integer_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+        integer_arg(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, STREAM_WINDOW_BYTES),
         integer_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
         /* The core would inflate a message before it checks the size; bytes_open checks while it inflates. */
         integer_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
