@@ -140,6 +140,16 @@ static inline struct rpc_call *echo_take(struct rpc_call **list, int *count, str
     return taken;
 }
 
+/* The number with which a message begins; it has no NUL behind it. */
+static inline int echo_number(struct str text)
+{
+    int number = 0;
+
+    for (size_t i = 0; i < text.len && text.data[i] >= '0' && text.data[i] <= '9'; i++)
+        number = 10 * number + (text.data[i] - '0');
+    return number;
+}
+
 static inline void echo_message(struct rpc_call *call, struct str message)
 {
     struct echo_state *state = rpc_call_state(call);
@@ -160,7 +170,7 @@ static inline void echo_message(struct rpc_call *call, struct str message)
         buf_append(&state->joined, message);
         rpc_call_read(call);
     } else if (echo_is(call, "Count")) {
-        state->count = (int)strtol(message.data, NULL, 10);
+        state->count = echo_number(message);
         echo_count(call);
     } else {
         rpc_call_send(call, message);
