@@ -3,10 +3,12 @@
 
 import hashlib
 import json
+import os
 import tempfile
 import unittest
 import uuid
 
+from tavola_test import metrics
 from tavola_test.case import ServerCase
 from tavola_test.certificates import Authority
 from tavola_test.client import entity, key
@@ -174,6 +176,8 @@ class Calls(CallCase):
 class Deaths(CallCase):
     """The receiver holds back its answer until the test says so."""
 
+    worker_only = {**CallCase.worker_only, "TAVOLA_MAX_CLAIM_MESSAGES": "1"}  # so that a consumer holds one call, not all
+
     def setUp(self):
         super().setUp()
         self.receiver.hang()
@@ -199,17 +203,26 @@ class Deaths(CallCase):
         self.assertEqual(self.ended(name).state, DONE)
         self.assertEqual(len({each.key for each in self.arrived()}), 1)
 
+    def released(self):
+        """How often a consumer has given a message back, here because the other one calls."""
+        return metrics.read(self.metrics).value("tavola_worker_released_total")
+
     def test_calls_that_hang_do_not_stop_the_indexes(self):
+        self.metrics = os.path.join(self.stack.folder, "metrics")
+        self.stack.worker.stop()
+        self.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.metrics)
+        wait_for("its metrics", lambda: self.stack.accepts("unix:" + self.metrics))
         table, index = self.new_table(), self.new_name("i")
         self.client.create_index(index={"name": index, "table": table, "shape": 1, "partition_key": [{"property": "N"}]})
         wait_ready(self.client, index)
         names = [self.submit(self.call()) for _ in range(5)]
         wait_for("a call", self.arrived)
-        self.client.insert_entity(table=table, entity=entity("p", "r", {"N": 1}))
-        wait_for("no lag", lambda: self.stack.sql(f"select count(*) from intents where table_id = {self.table_id(table)}") == "0")
+        wait_for("the other consumer to meet the calls", lambda: len(self.arrived()) > 1 or self.released() > 0)
         calls = len(self.arrived())
         if not any(self.now(name).timeline for name in names):  # no call has come to the end of its time, so no other may begin
             self.assertEqual(calls, 1)  # of the two consumers one calls
+        self.client.insert_entity(table=table, entity=entity("p", "r", {"N": 1}))
+        wait_for("no lag", lambda: self.stack.sql(f"select count(*) from intents where table_id = {self.table_id(table)}") == "0")
         self.receiver.go_on()
         self.assertEqual({self.ended(name).state for name in names}, {DONE})
 
