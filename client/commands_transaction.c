@@ -26,11 +26,29 @@ static const struct rows_column columns[] = {
     { NULL, NULL, CELL_TEXT, false, NULL, NULL },
 };
 
+/* What a step outside the tables has done; the members that belong to other kinds of steps are 0 or empty. */
+static void print_receipt(const struct tavola_record *receipt)
+{
+    int64_t offset = tavola_record_integer(receipt, "offset");
+    int64_t http_status = tavola_record_integer(receipt, "httpStatus");
+    char *etag = tavola_record_text(receipt, "etag");
+
+    printf(": %lld bytes", (long long)tavola_record_integer(receipt, "size"));
+    if (offset > 0)
+        printf(" at byte %lld", (long long)offset);
+    if (*etag)
+        printf(", ETag %s", etag);
+    if (http_status > 0)
+        printf(", answer %lld", (long long)http_status);
+    tavola_free(etag);
+}
+
 static void print_attempt(const struct tavola_record *attempt)
 {
     enum { STEP, NUMBER, WORKER, BEFORE, AFTER, REASON, MESSAGE, PATHS };
     static const char *const paths[PATHS] = { "step", "number", "worker", "etagBefore", "etagAfter",
         "error.reason", "error.message" };
+    struct tavola_record receipt = tavola_record_part(attempt, "receipt");
     char *texts[PATHS];
 
     for (size_t i = 0; i < PATHS; i++)
@@ -38,6 +56,8 @@ static void print_attempt(const struct tavola_record *attempt)
     printf("  step %s attempt %s by %s", texts[STEP], texts[NUMBER], texts[WORKER]);
     if (*texts[BEFORE] || *texts[AFTER])
         printf(": %s -> %s", *texts[BEFORE] ? texts[BEFORE] : "none", *texts[AFTER] ? texts[AFTER] : "none");
+    if (tavola_record_has(attempt, "receipt"))
+        print_receipt(&receipt);
     if (*texts[REASON] || *texts[MESSAGE])
         printf(": %s %s", texts[REASON], texts[MESSAGE]);
     printf("\n");
@@ -178,6 +198,7 @@ static void add_outside(struct steps *steps, const char *table, const struct ope
 {
     const struct tavola_blob_target blob = { line->put_blob, line->content_type, line->blob_if_match,
         line->blob_if_absent };
+    const struct tavola_http_request request = { line->http_call, line->method, line->content_type };
     struct tavola_content content = { .delete_entity = line->deletes_entity };
 
     if (line->content) {
@@ -191,6 +212,8 @@ static void add_outside(struct steps *steps, const char *table, const struct ope
         tavola_transaction_delete_blob(steps->transaction, line->delete_blob, line->blob_if_match);
     else if (line->put_blob)
         tavola_transaction_put_blob(steps->transaction, &blob, &content, line->if_match);
+    else if (line->http_call)
+        tavola_transaction_http_call(steps->transaction, &request, &content, line->if_match);
     else if (line->write_file)
         tavola_transaction_write_file(steps->transaction, line->write_file, &content, line->if_match);
     else
@@ -218,8 +241,8 @@ static enum status add_step(void *context, const struct operation_line *line, in
             steps->transaction, table, line->entity, line->action == TAVOLA_INSERT_OR_MERGE, line->if_match);
     else
         return error_set(err, STATUS_INVALID,
-            "steps are insertOrReplace, insertOrMerge, delete, move, writeFile, appendFile, putBlob and "
-            "deleteBlob");
+            "steps are insertOrReplace, insertOrMerge, delete, move, writeFile, appendFile, putBlob, "
+            "deleteBlob and httpCall");
     return STATUS_OK;
 }
 
@@ -264,16 +287,19 @@ static int run_submit(const struct client_config *config, int argc, char **argv)
 
 static void print_forms(FILE *out)
 {
-    fputs("\nEach line of FILE, or of standard input, is a step: {\"put\": ENTITY, \"table\": TABLE}, "
-          "insertOrMerge, delete, or\n{\"move\": KEY, \"table\": TABLE, \"to\": KEY, \"toTable\": TABLE}. "
-          "A step outside\nthe tables is {\"writeFile\": PATH, \"content\": TEXT} or, with an entity, "
-          "{\"writeFile\": PATH, "
-          "\"from\": KEY, \"table\": TABLE,\n\"deleteEntity\": true}; likewise appendFile and putBlob; and "
-          "{\"deleteBlob\": "
-          "NAME}. The steps "
-          "are carried out one after the other, whatever\nhappens to this command. The id is printed; under "
-          "one id "
-          "a transaction happens once.\n",
+    fputs("\nEach line of FILE, or of standard input, is a step:\n"
+          "  {\"put\": ENTITY, \"table\": TABLE}, likewise insertOrMerge and delete\n"
+          "  {\"move\": KEY, \"table\": TABLE, \"to\": KEY, \"toTable\": TABLE}\n"
+          "  {\"writeFile\": PATH, \"content\": TEXT} or, with an entity,\n"
+          "  {\"writeFile\": PATH, \"from\": KEY, \"table\": TABLE, \"deleteEntity\": true}; likewise:\n"
+          "    appendFile\n"
+          "    putBlob, with contentType, blobIfMatch and blobIfAbsent\n"
+          "    httpCall with a URL, contentType and method\n"
+          "  {\"deleteBlob\": NAME}, with blobIfMatch\n"
+          "ifMatch is the ETag that the entity must have. docs/steps.md describes files, blobs and calls.\n"
+          "The steps are carried out one after the other, whatever happens to this command. The id is "
+          "printed;\n"
+          "under one id a transaction happens once.\n",
         out);
 }
 

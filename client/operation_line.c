@@ -115,9 +115,10 @@ static enum status read_member(struct str line, struct str name, struct str valu
 {
     const struct action_name *action = find_action(name);
     const char **texts[] = { &out->table, &out->to_table, &out->if_match, &out->write_file, &out->append_file,
-        &out->put_blob, &out->delete_blob, &out->content, &out->content_type, &out->blob_if_match };
+        &out->put_blob, &out->delete_blob, &out->http_call, &out->content, &out->content_type,
+        &out->blob_if_match, &out->method };
     static const char *const names[] = { "table", "toTable", "ifMatch", "writeFile", "appendFile", "putBlob",
-        "deleteBlob", "content", "contentType", "blobIfMatch" };
+        "deleteBlob", "httpCall", "content", "contentType", "blobIfMatch", "method" };
     struct str text;
 
     if (action) {
@@ -142,15 +143,15 @@ static enum status read_member(struct str line, struct str name, struct str valu
     }
     return error_set(err, STATUS_INVALID,
         "there is no member \"%.*s\"; a line has an action (insert, replace, merge, insertOrReplace, "
-        "insertOrMerge, delete, move, writeFile, appendFile, putBlob, deleteBlob), table, ifMatch, to, "
-        "toTable, "
-        "content, from, deleteEntity, contentType, blobIfMatch and blobIfAbsent",
+        "insertOrMerge, delete, move, writeFile, appendFile, putBlob, deleteBlob, httpCall), table, ifMatch, "
+        "to, toTable, content, from, deleteEntity, contentType, blobIfMatch, blobIfAbsent and method",
         STR_ARG(name));
 }
 
 static int outside_actions(const struct operation_line *line)
 {
-    return !!line->write_file + !!line->append_file + !!line->put_blob + !!line->delete_blob;
+    return !!line->write_file + !!line->append_file + !!line->put_blob + !!line->delete_blob +
+           !!line->http_call;
 }
 
 bool operation_line_is_outside(const struct operation_line *line)
@@ -163,11 +164,15 @@ static enum status check_members(const struct operation_line *line, struct error
 {
     bool has_content = line->content || line->deletes_entity;
 
-    if (has_content && !line->write_file && !line->append_file && !line->put_blob)
-        return error_set(
-            err, STATUS_INVALID, "content and deleteEntity belong to writeFile, appendFile and putBlob");
-    if ((line->content_type || line->blob_if_absent) && !line->put_blob)
-        return error_set(err, STATUS_INVALID, "contentType and blobIfAbsent belong to putBlob");
+    if (has_content && (outside_actions(line) == 0 || line->delete_blob))
+        return error_set(err, STATUS_INVALID,
+            "content and deleteEntity belong to writeFile, appendFile, putBlob and httpCall");
+    if (line->content_type && !line->put_blob && !line->http_call)
+        return error_set(err, STATUS_INVALID, "contentType belongs to putBlob and httpCall");
+    if (line->method && !line->http_call)
+        return error_set(err, STATUS_INVALID, "method belongs to httpCall");
+    if (line->blob_if_absent && !line->put_blob)
+        return error_set(err, STATUS_INVALID, "blobIfAbsent belongs to putBlob");
     if (line->blob_if_match && !line->put_blob && !line->delete_blob)
         return error_set(err, STATUS_INVALID, "blobIfMatch belongs to putBlob and deleteBlob");
     return STATUS_OK;
@@ -180,8 +185,7 @@ static enum status check_outside(const struct operation_line *line, struct error
     if (line->delete_blob && (line->entity || line->if_match))
         return error_set(err, STATUS_INVALID, "a deleteBlob has no entity: its condition is \"blobIfMatch\"");
     if (!line->delete_blob && (line->content != NULL) == (line->entity != NULL))
-        return error_set(
-            err, STATUS_INVALID, "a step with a file or a blob has either \"content\" or \"from\"");
+        return error_set(err, STATUS_INVALID, "a file, a blob or a call has either \"content\" or \"from\"");
     return STATUS_OK;
 }
 

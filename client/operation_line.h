@@ -22,12 +22,13 @@ struct operation_line {
     bool is_move;
     /*
      * Of a step outside the tables, which has no action: {"writeFile": PATH, "content": TEXT} or, with an entity,
-     * {"writeFile": PATH, "from": KEY, "table": TABLE, "deleteEntity": true}; likewise appendFile and putBlob, whose
-     * blob_* are about the blob; and {"deleteBlob": NAME}. NULL: it is another line.
+     * {"writeFile": PATH, "from": KEY, "table": TABLE, "deleteEntity": true}; likewise appendFile, httpCall with a URL
+     * and perhaps a method, and putBlob, whose blob_* are about the blob; and {"deleteBlob": NAME}. NULL: it is another
+     * line.
      */
-    const char *write_file, *append_file, *put_blob, *delete_blob;
+    const char *write_file, *append_file, *put_blob, *delete_blob, *http_call;
     const char *content; /* NULL: the entity is the content */
-    const char *content_type, *blob_if_match;
+    const char *content_type, *blob_if_match, *method;
     bool deletes_entity, blob_if_absent;
     struct tavola_entity *entity;
     struct tavola_entity *to;                /* of a move: its key; else NULL */

@@ -615,6 +615,20 @@ TAVOLA_API void tavola_transaction_put_blob(struct tavola_transaction *transacti
 TAVOLA_API void tavola_transaction_delete_blob(
     struct tavola_transaction *transaction, const char *name, const char *if_match);
 
+/* The request that a step sends to a host that the operator allows. The texts may be NULL, except the URL. */
+struct tavola_http_request {
+    const char *url;
+    const char *method;       /* "POST", which is also meant by NULL, or "PUT" */
+    const char *content_type; /* NULL: application/octet-stream for bytes, application/json for an entity */
+};
+
+/*
+ * Add a step that calls a service over HTTP, with `content` as the body. The request is sent at least once, each time
+ * with the same header Idempotency-Key, by which the receiver must recognize a repeat. if_match is about the entity.
+ */
+TAVOLA_API void tavola_transaction_http_call(struct tavola_transaction *transaction,
+    const struct tavola_http_request *request, const struct tavola_content *content, const char *if_match);
+
 /*
  * Submit the transaction. The service then carries it out even if the caller ends. Submitting it again with
  * the same id is harmless.

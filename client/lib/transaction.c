@@ -190,6 +190,28 @@ void tavola_transaction_delete_blob(
     add_step(transaction, &step, NULL);
 }
 
+void tavola_transaction_http_call(struct tavola_transaction *transaction,
+    const struct tavola_http_request *request, const struct tavola_content *content, const char *if_match)
+{
+    Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
+    Tavola__V1__HttpCallStep call = TAVOLA__V1__HTTP_CALL_STEP__INIT;
+
+    call.url = codec_bytes(str_of(request->url));
+    call.method = optional_bytes(request->method);
+    call.content_type = optional_bytes(request->content_type);
+    call.delete_entity = content->delete_entity;
+    if (content->table) {
+        call.content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT_ENTITY;
+        call.entity = address_of(content->table, content->key, &transaction->arena);
+    } else {
+        call.content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT_DATA;
+        call.data = codec_bytes(str_of_bytes(content->data, content->size));
+    }
+    step.action_case = TAVOLA__V1__STEP__ACTION_HTTP_CALL;
+    step.http_call = &call;
+    add_step(transaction, &step, if_match);
+}
+
 /* ---- calls ---- */
 
 enum tavola_code tavola_transaction_submit(

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -286,6 +287,102 @@ END_TEST
 
 /* ---- transactions, changes, imports, any method ---- */
 
+/* Submit a transaction, wait for its end and free it. */
+static enum tavola_transaction_state run_transaction(struct tavola_transaction *transaction)
+{
+    enum tavola_transaction_state state;
+
+    OK(tavola_transaction_submit(client, transaction, &error));
+    OK(tavola_transaction_wait(client, tavola_transaction_id(transaction), WAIT_MS, &state, &error));
+    tavola_transaction_free(transaction);
+    return state;
+}
+
+/* A field of the reply to a method, as text; tavola_free releases it. */
+static char *asked(const char *method, const char *request, const char *path)
+{
+    struct tavola_reply *reply;
+    struct tavola_record view;
+    char *text;
+
+    OK(tavola_ask(client, &(struct tavola_question){ .method = method, .request = request }, &reply, &error));
+    view = tavola_reply_record(reply);
+    text = tavola_record_text(&view, path);
+    tavola_reply_free(reply);
+    return text;
+}
+
+static void assert_absent(const char *row)
+{
+    ck_assert_int_eq(
+        tavola_get(client, table, TAVOLA_KEY("p", row), NULL, &(struct tavola_entity *){ NULL }, &error),
+        TAVOLA_NOT_FOUND);
+}
+
+#define OTHER_ETAG "\"00000000000000000000000000000000\"" /* of no blob */
+
+static const struct tavola_content four_bytes = { .data = "text", .size = 4 };
+
+/* As a step's content, with its delete. */
+static struct tavola_content stored_person(void)
+{
+    return (struct tavola_content){ .table = table, .key = TAVOLA_KEY("p", "1"), .delete_entity = true };
+}
+
+START_TEST(steps_write_files_and_put_and_delete_blobs)
+{
+    struct tavola_transaction *transaction = tavola_transaction_new(NULL);
+    const struct tavola_content person = stored_person();
+    const struct tavola_blob_target free_name = { "c/1", "text/x-person", NULL, true };
+    char *type, *etag;
+
+    put("1", 5);
+    tavola_transaction_write_file(transaction, "c/1", &four_bytes, NULL);
+    tavola_transaction_append_file(transaction, "c/log", &four_bytes, NULL);
+    tavola_transaction_put_blob(transaction, &free_name, &person, NULL);
+    ck_assert_int_eq(run_transaction(transaction), TAVOLA_TRANSACTION_DONE);
+    assert_absent("1");
+    type = asked("StatBlob", "{\"name\": \"c/1\"}", "blob.contentType");
+    ck_assert_str_eq(type, "text/x-person");
+
+    transaction = tavola_transaction_new(NULL); /* the name is not free any more */
+    tavola_transaction_put_blob(transaction, &free_name, &four_bytes, NULL);
+    ck_assert_int_eq(run_transaction(transaction), TAVOLA_TRANSACTION_FAILED);
+    transaction = tavola_transaction_new(NULL);
+    tavola_transaction_delete_blob(transaction, "c/1", OTHER_ETAG);
+    ck_assert_int_eq(run_transaction(transaction), TAVOLA_TRANSACTION_FAILED);
+    etag = asked("StatBlob", "{\"name\": \"c/1\"}", "blob.etag");
+    transaction = tavola_transaction_new(NULL);
+    tavola_transaction_delete_blob(transaction, "c/1", etag);
+    ck_assert_int_eq(run_transaction(transaction), TAVOLA_TRANSACTION_DONE);
+    ck_assert_int_eq(
+        tavola_call_json(client, "StatBlob", "{\"name\": \"c/1\"}", NULL, &error), TAVOLA_NOT_FOUND);
+    tavola_free(type);
+    tavola_free(etag);
+}
+END_TEST
+
+/* What arrives is looked at by the scenario. */
+START_TEST(steps_call_services_over_http)
+{
+    struct tavola_transaction *transaction = tavola_transaction_new("c-http-call");
+    const char *receiver = getenv("TEST_RECEIVER");
+    const struct tavola_content person = stored_person();
+    char *timeline;
+
+    ck_assert_msg(receiver != NULL, "TEST_RECEIVER is not set");
+    put("1", 5);
+    tavola_transaction_http_call(transaction, &(struct tavola_http_request){ .url = receiver }, &person, "*");
+    tavola_transaction_http_call(
+        transaction, &(struct tavola_http_request){ receiver, "PUT", "text/plain" }, &four_bytes, NULL);
+    ck_assert_int_eq(run_transaction(transaction), TAVOLA_TRANSACTION_DONE);
+    assert_absent("1");
+    timeline = asked("GetTransaction", "{\"transactionId\": \"c-http-call\"}", "transaction.timeline");
+    ck_assert_msg(strstr(timeline, "\"httpStatus\":200") != NULL, "%s", timeline);
+    tavola_free(timeline);
+}
+END_TEST
+
 START_TEST(a_transaction_moves_and_puts)
 {
     struct tavola_transaction *transaction = tavola_transaction_new(NULL);
@@ -495,6 +592,8 @@ Suite *test_service_suite(void)
     tcase_add_test(tc, a_cursor_says_why_it_ends);
     tcase_add_loop_test(tc, an_index_finds_what_was_just_written, 0, 2);
     tcase_add_test(tc, a_transaction_moves_and_puts);
+    tcase_add_test(tc, steps_write_files_and_put_and_delete_blobs);
+    tcase_add_test(tc, steps_call_services_over_http);
     tcase_add_test(tc, a_watch_tells_changes_and_goes_on_from_its_token);
     tcase_add_test(tc, a_watch_is_stopped_by_another_thread);
     tcase_add_test(tc, a_watch_of_a_table_without_a_feed_ends);

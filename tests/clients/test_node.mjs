@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import * as tavola from "tavola";
 
-const { TEST_TARGET, TEST_RESTART, TEST_SOURCE, TEST_KEY, TEST_TAVOLA } = process.env;
+const { TEST_TARGET, TEST_RESTART, TEST_SOURCE, TEST_KEY, TEST_TAVOLA, TEST_RECEIVER, TEST_FILES } = process.env;
 const newName = () => `t${randomBytes(10).toString("hex")}`;
 const person = (PartitionKey, RowKey, properties) => ({ PartitionKey, RowKey, ...properties });
 const plain = ({ $etag, $timestamp, ...rest }) => rest;
@@ -610,6 +610,30 @@ describe("large and wide entities", () => {
     assert.equal(String(await client.getBlob(name).read()), "new");
     await client.transaction().deleteBlob(name).run(60_000);
     await assert.rejects(client.statBlob(name), tavola.BlobNotFound);
+  });
+});
+
+describe("files and calls", () => {
+  test("an entity goes into a file, and into a request, in steps", async () => {
+    const people = await client.createTable(newName()), content = { table: people, key: ["sales", "1"] };
+    const { etag } = await people.insert(person("sales", "1", { Name: "Ada" }));
+    const done = await client.transaction()
+      .writeFile("node/1.json", { ...content, ifMatch: etag })
+      .appendFile("node/log", { data: "a line\n" })
+      .appendFile("node/log", { data: "another\n" })
+      .httpCall(TEST_RECEIVER, { ...content, deleteEntity: true })
+      .httpCall(TEST_RECEIVER, { data: "text", method: "PUT", contentType: "text/plain" })
+      .run(60_000);
+    assert.deepEqual(done.message.timeline.filter((one) => one.receipt).map((one) => one.receipt.httpStatus), [0, 0, 0, 200, 200]);
+    assert.equal(await people.find("sales", "1"), null);
+    const folder = `${TEST_FILES}/${readdirSync(TEST_FILES)[0]}/node`;
+    assert.equal(JSON.parse(readFileSync(`${folder}/1.json`, "utf8")).Name, "Ada");
+    assert.equal(readFileSync(`${folder}/log`, "utf8"), "a line\nanother\n");
+  });
+
+  test("what has no entity can delete none", async () => {
+    await assert.rejects(client.transaction().httpCall(TEST_RECEIVER, { data: "x", deleteEntity: true }).submit(), tavola.InvalidArgument);
+    await assert.rejects(client.transaction().httpCall(TEST_RECEIVER, { data: "x", method: "GET" }).submit(), tavola.InvalidArgument);
   });
 });
 

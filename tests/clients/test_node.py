@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs test_node.mjs with the packed and installed Node package beside a server, which is killed and started on request."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ import unittest
 from test_orders import FOLDER as ORDERS
 from test_orders import OrdersCase
 from tavola_test.processes import Child, program_environment, run_program
+from tavola_test.receiver import Receiver
 from tavola_test.settings import BUILD, SOURCE, TIMEOUT_FACTOR
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
@@ -28,32 +30,35 @@ LEFT_OUT = 77
 class Restarts(threading.Thread):
     """Kills the stack's server and starts it again whenever the file is there, and removes the file then."""
 
-    def __init__(self, stack, flag):
+    def __init__(self, stack, flag, settings):
         super().__init__(daemon=True)
-        self.stack, self.flag, self.over = stack, flag, threading.Event()
+        self.stack, self.flag, self.settings, self.over = stack, flag, settings, threading.Event()
 
     def run(self):
         while not self.over.wait(0.02):
             if self.flag.exists():
                 self.stack.server.send(signal.SIGKILL)
                 self.stack.server.wait()
-                self.stack.start_server(wait=False)
+                self.stack.start_server(wait=False, **self.settings)
                 self.flag.unlink()
 
 
 class Node(unittest.TestCase):
     def test_the_package(self):
         shutil.copy(HERE / "test_node.mjs", FOLDER)
-        with Stack() as stack:
+        with Stack() as stack, contextlib.closing(Receiver()) as receiver:
             made = run_program("tavola", "account", "create", "acme", settings={"TAVOLA_POSTGRES": stack.postgres})
-            stack.start_server()
-            stack.start_worker()
-            restarts = Restarts(stack, pathlib.Path(stack.folder, "restart"))
+            outside = {"TAVOLA_FILE_ROOT": tempfile.mkdtemp(dir=stack.folder), "TAVOLA_HTTP_CALL_HOSTS": receiver.host}
+            stack.start_server(**outside)
+            stack.start_worker(**outside)
+            restarts = Restarts(stack, pathlib.Path(stack.folder, "restart"), outside)
             restarts.start()
             environment = {
                 "TEST_TARGET": stack.target,
                 "TEST_RESTART": str(restarts.flag),
                 "TEST_SOURCE": SOURCE,
+                "TEST_RECEIVER": f"{receiver.url}/node",
+                "TEST_FILES": outside["TAVOLA_FILE_ROOT"],
                 "TEST_KEY": made.stdout.split()[2],
                 "TEST_TAVOLA": os.path.join(BUILD, "bin/tavola"),
             }
@@ -68,6 +73,9 @@ class Node(unittest.TestCase):
                 restarts.over.set()
                 restarts.join()
             self.assertEqual(child.exit_code(), 0, child.output()[-8000:])
+            post, put = receiver.each_once("/node")
+            self.assertEqual((post.method, post.headers["Content-Type"], json.loads(post.body)["Name"]), ("POST", "application/json", "Ada"))
+            self.assertEqual((put.method, put.headers["Content-Type"], put.body), ("PUT", "text/plain", b"text"))
 
     def test_its_version_is_that_of_the_tree(self):
         """The package has the version of the newest release, as the whole tree has."""

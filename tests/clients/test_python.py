@@ -5,6 +5,7 @@ import datetime as dt
 import hashlib
 import io
 import itertools
+import json
 import os
 import pathlib
 import random
@@ -276,6 +277,24 @@ class Transactions(ClientCase):
         transaction.wait(60)
         self.assertEqual([each.receipt.http_status for each in transaction.message.timeline], [200, 200])
         self.assertEqual(list(dict.fromkeys(each.method for each in self.receiver.of(f"/{self.table.name}"))), ["POST", "PUT"])
+
+    def test_what_has_no_entity_can_delete_none(self):
+        with self.assertRaises(tavola.InvalidArgument):
+            self.client.transaction().put_blob("python/none", "text", delete_entity=True).submit()
+
+    def test_a_blob_of_an_entity_is_put_and_deleted(self):
+        self.table.insert(person("p", "r", N=1))
+        name = f"python/{self.table.name}"
+        with self.client.transaction() as transaction:
+            transaction.append_file(name, "line\n")
+            transaction.put_blob(name, table=self.table, key=("p", "r"), delete_entity=True, content_type="application/json", blob_if_absent=True)
+        transaction.wait(60)
+        self.assertEqual(json.loads(self.client.get_blob(name).read())["N"], "1")  # an Int64 is a text in JSON
+        self.assertEqual(list(self.table.query()), [])
+        with self.assertRaises(tavola.TransactionFailed):
+            self.client.transaction().delete_blob(name, blob_if_match=f'"{32 * "0"}"').submit().wait(60)
+        self.client.transaction().delete_blob(name).submit().wait(60)
+        self.assertEqual([one.name for one in self.client.blobs(name)], [])
 
     def test_a_condition_that_does_not_hold(self):
         self.table.insert(person("p", "r", N=1))

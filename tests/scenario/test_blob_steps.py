@@ -134,6 +134,7 @@ class BlobSteps(ServerCase):
         self.assertEqual(submitted.returncode, 0, submitted.stderr)
         described, found = self.blob("line/7.json")
         self.assertEqual((described.content_type, json.loads(found)["Name"]), ("application/json", "Ada"))
+        self.assertRegex(submitted.stdout, rf"(?m)^  step 0 attempt \d+ by .*: {described.size} bytes, ETag {described.etag}$")
         self.assertFalse(self.is_there(self.table, "sales", "7"))
         self.assertEqual(self.blob("line/text")[1], b"text")
         self.assertEqual(self.submit({"putBlob": "line/text", "content": "x", "blobIfAbsent": True}).returncode, 1)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libtavola beside a server and a worker, and a program that finds it installed, with pkg-config."""
 
+import json
 import os
 import subprocess
 import tempfile
@@ -8,11 +9,20 @@ import unittest
 
 from tavola_test.case import ServerCase
 from tavola_test.processes import program_environment
+from tavola_test.receiver import Receiver
 from tavola_test.settings import BUILD, SOURCE, TIMEOUT_FACTOR
 
 
 class CClient(ServerCase):
-    with_worker = True
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.receiver = Receiver()
+        cls.addClassCleanup(cls.receiver.close)
+        outside = {"TAVOLA_FILE_ROOT": tempfile.mkdtemp(dir=cls.stack.folder), "TAVOLA_HTTP_CALL_HOSTS": cls.receiver.host}
+        cls.stack.server.stop()
+        cls.stack.start_server(**outside)
+        cls.stack.start_worker(**outside)
 
     def run_with_target(self, *command, **environment):
         settings = {"TAVOLA_TARGET": self.stack.target, **environment}
@@ -23,7 +33,11 @@ class CClient(ServerCase):
 
     def test_every_group_of_calls(self):
         program = os.path.join(BUILD, "tests", "client_service")
-        self.assertIn("100%", self.run_with_target(program, CK_TIMEOUT_MULTIPLIER=str(TIMEOUT_FACTOR)))
+        self.assertIn("100%", self.run_with_target(program, CK_TIMEOUT_MULTIPLIER=str(TIMEOUT_FACTOR),
+                                                   TEST_RECEIVER=f"{self.receiver.url}/c"))
+        post, put = self.receiver.each_once("/c")
+        self.assertEqual((post.method, post.headers["Content-Type"], json.loads(post.body)["Age"]), ("POST", "application/json", 5))
+        self.assertEqual((put.method, put.headers["Content-Type"], put.body), ("PUT", "text/plain", b"text"))
 
 
 @unittest.skipIf(TIMEOUT_FACTOR > 1, "an instrumented library needs the sanitizers' own linking")

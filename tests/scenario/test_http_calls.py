@@ -12,6 +12,7 @@ from tavola_test import metrics
 from tavola_test.case import ServerCase
 from tavola_test.certificates import Authority
 from tavola_test.client import entity, key
+from tavola_test.processes import run_program
 from tavola_test.receiver import HANG_UP, Receiver
 from tavola_test.stack import wait_ready
 from tavola_test.waiting import wait_for
@@ -69,12 +70,10 @@ class CallCase(ServerCase):
         return self.now(name).timeline[-1].error
 
     def arrived(self):
-        """A step may be carried out by two consumers at once, so a request may arrive more than once without a failure."""
         return self.receiver.of(self.path)
 
     def each_once(self):
-        """The first request of each key."""
-        return list({each.key: each for each in reversed(self.arrived())}.values())[::-1]
+        return self.receiver.each_once(self.path)
 
 
 class Calls(CallCase):
@@ -171,6 +170,39 @@ class Calls(CallCase):
         self.client.submit_transaction(transaction_id=name, steps=[self.call(method="POST")])
         self.assertEqual(self.ended(name).state, DONE)
         self.assertEqual(len(self.each_once()), 1)
+
+
+class CommandLine(CallCase):
+    def submit(self, *lines):
+        return run_program("tavola", "tx", "submit", "--wait", settings={"TAVOLA_TARGET": self.stack.target},
+                           text="".join(json.dumps(line) + "\n" for line in lines))
+
+    def test_it_takes_calls_and_shows_their_receipts(self):
+        table, address = self.new_table(), {"PartitionKey": "sales", "RowKey": "1"}
+        self.client.insert_entity(table=table, entity=entity("sales", "1", {"Name": "Ada"}))
+        url = self.receiver.url + self.path
+        submitted = self.submit({"httpCall": url, "content": "text", "method": "PUT", "contentType": "text/plain"},
+                                {"httpCall": url, "from": address, "table": table, "deleteEntity": True})
+        self.assertEqual(submitted.returncode, 0, submitted.stderr)
+        self.assertRegex(submitted.stdout, r"(?m)^  step 0 attempt \d+ by \S+: 4 bytes, answer 200$")
+        put, post = self.each_once()
+        self.assertEqual((put.method, put.body, put.headers["Content-Type"]), ("PUT", b"text", "text/plain"))
+        self.assertEqual((post.method, json.loads(post.body)["Name"], post.headers["Content-Type"]), ("POST", "Ada", "application/json"))
+        self.assertFalse(self.is_there(table, "sales", "1"))
+
+    def test_it_refuses_lines_that_are_wrong(self):
+        url, address = self.receiver.url + self.path, {"PartitionKey": "p", "RowKey": "r"}
+        for bad, said in (({"httpCall": url}, '"content" or "from"'), ({"httpCall": url, "content": "x", "from": address}, '"content" or "from"'),
+                          ({"httpCall": url, "from": address}, "names no \"table\""), ({"writeFile": "a", "content": "x", "method": "PUT"}, "method"),
+                          ({"httpCall": url, "content": "x", "blobIfAbsent": True}, "blobIfAbsent"),
+                          ({"httpCall": url, "content": "x", "putBlob": "a"}, "two actions")):
+            with self.subTest(line=bad):
+                refused = self.submit(bad)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn("line 1", refused.stderr)
+                self.assertIn(said, refused.stderr)
+        self.assertIn("neither POST nor PUT", self.submit({"httpCall": url, "content": "x", "method": "GET"}).stderr)
+        self.assertEqual(self.arrived(), [])
 
 
 class Deaths(CallCase):

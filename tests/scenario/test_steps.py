@@ -114,6 +114,7 @@ class Steps(ServerCase):
         submitted = self.tavola("tx", "submit", "--table", self.table, "--wait", lines=lines)
         self.assertEqual(submitted.returncode, 0, submitted.stderr)
         self.assertEqual(self.content("line/text"), b"text")
+        self.assertRegex(submitted.stdout, r"(?m)^  step 0 attempt \d+ by \S+: 4 bytes$")
         self.assertEqual(json.loads(self.content("line/entity"))["Name"], "Ada")
         self.assertFalse(self.is_there(self.table, "sales", "7"))
         for bad in ({"writeFile": "a"}, {"writeFile": "a", "content": "x", "from": {"PartitionKey": "p", "RowKey": "r"}},

@@ -67,7 +67,7 @@ export class Transaction {
   }
 
   #content({ data, table, key, deleteEntity = false }) {
-    return table ? { entity: this.#address(table, key), deleteEntity } : { data: Buffer.from(data ?? "") };
+    return { deleteEntity, ...table ? { entity: this.#address(table, key) } : { data: Buffer.from(data ?? "") } };
   }
 
   /** Make a file in the account's folder of the service, of data or of an entity (table and key), which it may delete. */
@@ -92,6 +92,11 @@ export class Transaction {
   /** Delete a blob, if there is one. */
   deleteBlob(name, { blobIfMatch = "" } = {}) {
     return this.#add({ deleteBlob: { name, ifMatch: blobIfMatch } });
+  }
+
+  /** Send data or an entity to a host that the operator allows, at least once; each time with the same Idempotency-Key. */
+  httpCall(url, { method = "POST", contentType = "", ifMatch, condition, ...content } = {}) {
+    return this.#add({ httpCall: { url, method, contentType, ...this.#content(content) } }, { ifMatch, condition });
   }
 
   #take({ transaction }) {

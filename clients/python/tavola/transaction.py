@@ -79,7 +79,7 @@ class Transaction:
     def _content(self, data: Union[bytes, str, None], table: Union[Table, str, None], key: Optional[tuple[str, str]],
                  delete_entity: bool) -> dict[str, Any]:
         if table is None or key is None:
-            return {"data": data.encode() if isinstance(data, str) else data or b""}
+            return {"data": data.encode() if isinstance(data, str) else data or b"", "delete_entity": delete_entity}
         return {"entity": self._address(table, *key), "delete_entity": delete_entity}
 
     def write_file(self, path: str, data: Union[bytes, str, None] = None, *, table: Union[Table, str, None] = None,

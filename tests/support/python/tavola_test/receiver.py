@@ -88,6 +88,12 @@ class Receiver:
     def of(self, path):
         return [each for each in list(self.requests) if each.path == path]
 
+    def each_once(self, path):
+        """The first request of each key. A step may be carried out by two consumers at once, so a request may arrive more than once
+        without a failure.
+        """
+        return list({each.key: each for each in reversed(self.of(path))}.values())[::-1]
+
     def hang(self):
         self.may_answer.clear()
 
