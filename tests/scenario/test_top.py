@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tavola top` as a person sees it: in a terminal of tmux, under load, with its keys."""
 
-import contextlib
 import os
 import re
 import shutil
@@ -49,14 +48,16 @@ class Top(ServerCase):
                               capture_output=True, check=True, env={**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"})
         return done.stdout
 
-    def begin(self, columns, rows, settings=""):
-        words = f"trap : INT; env {settings} TAVOLA_TARGET={self.stack.target} {program('tavola')} top; echo code $?; sleep 60"
-        self.tmux("new-session", "-d", "-s", "top", "-x", str(columns), "-y", str(rows), words)
-        self.addCleanup(self.end_terminal)
+    def words(self, settings=""):
+        return f"trap : INT; env {settings} TAVOLA_TARGET={self.stack.target} {program('tavola')} top; echo code $?; sleep 60"
 
-    def end_terminal(self):
-        with contextlib.suppress(subprocess.CalledProcessError):  # it may have ended with its last session
-            self.tmux("kill-server")
+    def begin(self, columns, rows):
+        self.tmux("new-session", "-d", "-s", "top", "-x", str(columns), "-y", str(rows), self.words())
+        self.addCleanup(self.tmux, "kill-server")
+
+    def begin_again(self, settings):
+        """Another one in the same terminal, which is cleared."""
+        self.tmux("respawn-pane", "-k", "-t", "top", self.words(settings))
 
     def pane(self):
         return self.tmux("capture-pane", "-p", "-t", "top").splitlines()
@@ -156,16 +157,16 @@ class Top(ServerCase):
 
     def test_it_has_no_colours(self):
         """With and without NO_COLOR: titles are bold, underlined or reversed, and the terminal keeps its colours."""
+        self.begin(80, 24)
         for settings in ("", "NO_COLOR=1"):
             with self.subTest(settings):
-                self.begin(80, 24, settings)
+                self.begin_again(settings)
                 self.await_line(r"^EntityService/InsertOrReplaceEntity +\d+\.\d ")
                 styles = set(re.findall(r"\033\[([0-9;:]*)m", self.tmux("capture-pane", "-e", "-p", "-t", "top")))
                 self.assertIn("1", styles)
                 for style in styles:
                     for number in re.split("[;:]", style):
                         self.assertNotRegex(number, r"^([34][0-7]|[34]8|9[0-7]|10[0-7])$")
-                self.tmux("kill-session", "-t", "top")
 
     def test_without_a_terminal_it_prints_plain_pages(self):
         done = run_program("tavola", "top", "--once", settings={"TAVOLA_TARGET": self.stack.target, "TERM": "xterm"})
