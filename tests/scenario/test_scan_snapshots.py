@@ -154,7 +154,7 @@ class Moments(ServerCase):
         self.addCleanup(other.kill)
         with self.stack.connect() as caller:
             self.assertEqual(reason_of(caller, self.big), "SNAPSHOT_RUNNING", "another server keeps the rule")
-            call.cancel()
+            self.client.cancel(call)
             wait_until_released(self.stack)
             self.assertIsNone(reason_of(caller, self.big))
         self.stack.server = before
@@ -163,7 +163,7 @@ class Moments(ServerCase):
         for _ in range(10):
             call = begin_scan(self.client, self.big)
             next(call)
-            call.cancel()
+            self.client.cancel(call)
             wait_until_released(self.stack)
 
 
@@ -305,7 +305,7 @@ class Accounts(SecurityCase):
         call = begin_scan(self.client, "Big")
         next(call)
         self.assertEqual(reason_of(other, "Theirs"), "SNAPSHOT_RUNNING")
-        call.cancel()
+        self.client.cancel(call)
         wait_for("the other account's turn", lambda: reason_of(other, "Theirs") is None)
 
     def test_a_signature_gives_none(self):

@@ -34,7 +34,7 @@ class Leaving(unittest.TestCase):
         return rpc(request(**fields) for fields in requests)
 
     def goes(self, call, method):
-        call.cancel()
+        self.caller.cancel(call)
         wait_for("the end of the call", lambda: self.read("tavola_open_calls") == 0)
         self.assertEqual(self.read("tavola_calls_total", method=method, code="CANCELLED"), 1)
 

@@ -268,6 +268,13 @@ class Client:
         """Begin a unary call; returns a future of bytes."""
         return self.channel.unary_unary(path).future(message, timeout=timeout * TIMEOUT_FACTOR)
 
+    def cancel(self, call):
+        """Cancel a call, and have the server told: while no call is under way, the library sends what is left only every
+        five seconds, and a part of it each time.
+        """
+        call.cancel()
+        self.health()
+
     # health
 
     def health(self, service="", timeout=20):
