@@ -101,21 +101,44 @@ class Files(FilesCase):
         self.run_command("import", table, "-", text='{"PartitionKey": "p"\n{"PartitionKey": "p", "RowKey": "1"}\n', code=PARTLY)
         self.assertEqual(self.count(table), 3)
 
+    def interrupt_import(self, path, sent):
+        """(table, exit code, what it said) of an import that gets the signal behind a checkpoint. One that has come to its
+        end first is begun anew, into another table.
+        """
+        def cut():
+            table = self.new_table()
+            running = self.begin("import", table, path)
+            wait_for("a checkpoint, or the end", lambda: self.imported(path) > 0 or running.poll() is not None)
+            running.send_signal(sent)
+            _, said = running.communicate()
+            return self.imported(path) > 0 and self.count(table) < MANY and (table, running.returncode, said)
+
+        return wait_for("an import that is cut", cut)
+
+    def kill_export(self, table):
+        """Kill an export behind a checkpoint. One that has come to its end first is begun anew."""
+        checkpoint = self.path("out.jsonl.tavola-export")
+
+        def is_cut():
+            running = self.begin("export", table, "--output", self.path("out.jsonl"))
+            wait_for("a checkpoint, or the end", lambda: os.path.exists(checkpoint) or running.poll() is not None)
+            running.kill()
+            running.communicate()
+            return os.path.exists(checkpoint)
+
+        wait_for("an export that is cut", is_cut)
+
     def test_an_interrupted_import_goes_on_without_loss(self):
         """Killed at once, and stopped by Ctrl-C: the rejected line is told once."""
         wrong = "no entity\n"
         for number, sent in enumerate((signal.SIGKILL, signal.SIGINT)):
             with self.subTest(sent):
-                table, name = self.new_table(), f"in{number}.jsonl"
+                name = f"in{number}.jsonl"
                 path = self.path(name, wrong + people(MANY))
-                running = self.begin("import", table, path)
-                wait_for("a checkpoint", lambda name=name: self.imported(name) > 0)
-                running.send_signal(sent)
-                _, said = running.communicate()
-                self.assertEqual(running.returncode, -9 if sent == signal.SIGKILL else INTERRUPTED, said)
+                table, code, said = self.interrupt_import(path, sent)
+                self.assertEqual(code, -9 if sent == signal.SIGKILL else INTERRUPTED, said)
                 if sent == signal.SIGINT:
                     self.assertIn("the same command goes on behind line", said)
-                    self.assertLess(self.count(table), MANY)
                 again = self.run_command("import", table, path, code=PARTLY)
                 self.assertIn("going on behind line", again.stderr)
                 self.assertIn(f"{MANY} imported, 1 rejected", again.stderr)
@@ -126,10 +149,7 @@ class Files(FilesCase):
     def test_an_interrupted_export_goes_on_without_loss_or_doubles(self):
         table, given = self.new_table(), self.path("in.jsonl", people(MANY))
         self.run_command("import", table, given)
-        running = self.begin("export", table, "--output", self.path("out.jsonl"))
-        wait_for("a checkpoint", lambda: os.path.exists(self.path("out.jsonl.tavola-export")))
-        running.kill()
-        running.communicate()
+        self.kill_export(table)
         with open(self.path("out.jsonl"), "a", encoding="utf-8") as file:
             file.write("half a li")
         self.run_command("export", table, "--output", self.path("out.jsonl"))
@@ -138,10 +158,7 @@ class Files(FilesCase):
     def test_an_export_with_another_filter_does_not_go_on(self):
         table = self.new_table()
         self.run_command("import", table, self.path("in.jsonl", people(MANY)))
-        running = self.begin("export", table, "--output", self.path("out.jsonl"))
-        wait_for("a checkpoint", lambda: os.path.exists(self.path("out.jsonl.tavola-export")))
-        running.kill()
-        running.communicate()
+        self.kill_export(table)
         words = ("export", table, "--output", self.path("out.jsonl"), "--filter", "PartitionKey eq 'p1'")
         said = self.run_command(*words, code=1).stderr
         self.assertIn("the interrupted run had another filter", said)
