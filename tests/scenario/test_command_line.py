@@ -455,6 +455,8 @@ class Together(ServerCase):
 class Escapes(ServerCase):
     """Escape sequences are for the screen of `tavola top` only; colours are for nothing."""
 
+    with_worker = True  # doctor waits for one
+
     def printed(self, *words, terminal, **more):
         """What a command prints, on both outputs."""
         settings = {"TAVOLA_TARGET": self.stack.target, "TERM": "xterm-256color", **more}
