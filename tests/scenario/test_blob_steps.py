@@ -14,7 +14,7 @@ from tavola_test.blobs import CHUNK, content
 from tavola_test.case import ServerCase
 from tavola_test.client import entity, key
 from tavola_test.processes import program_environment, run_program
-from tavola_test.settings import SOURCE
+from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
 
 DONE, FAILED = 3, 4
 
@@ -162,7 +162,7 @@ class BlobSteps(ServerCase):
     def test_the_example_loses_an_employee_by_hand_and_none_by_a_step(self):
         script = os.path.join(SOURCE, "examples/patterns/archive_to_blob.py")
         ran = subprocess.run([sys.executable, "-B", script, self.stack.target], env=program_environment({}), capture_output=True,
-                             text=True, check=False, timeout=60)
+                             text=True, check=False, timeout=60 * TIMEOUT_FACTOR)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertEqual(ran.stdout.splitlines(), [
             "two calls by hand, the blob first", "   Ada: in the table as Countess, in the archive as Ada",

@@ -8,7 +8,7 @@ import unittest
 
 from tavola_test.ports import free_port
 from tavola_test.processes import program_environment
-from tavola_test.settings import SOURCE
+from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
 from tavola_test.stack import Stack
 
 
@@ -36,7 +36,7 @@ class Examples(unittest.TestCase):
     def run_example(self, name, *arguments):
         script = os.path.join(SOURCE, "examples", name)
         ended = subprocess.run([sys.executable, "-B", script, *arguments], env=program_environment({}), text=True,
-                               capture_output=True, timeout=120, check=False)
+                               capture_output=True, timeout=120 * TIMEOUT_FACTOR, check=False)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         return ended
 

@@ -3,8 +3,6 @@
 when the next count has seen it. Other accounts notice nothing.
 """
 
-import signal
-
 from tavola_test import client
 from tavola_test.client import ApiError, match
 from tavola_test.credentials import sas, token
@@ -21,6 +19,10 @@ class Quotas(SecurityCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        cls.start_worker()
+
+    @classmethod
+    def start_worker(cls):
         cls.stack.start_worker(TAVOLA_USAGE_SHARE="100", TAVOLA_USAGE_INTERVAL_SECONDS="1")
 
     def setUp(self):
@@ -122,12 +124,12 @@ class Quotas(SecurityCase):
         step = {"put_blob": {"name": "late", "data": b"late"}}
         self.assertEqual(self.put("0", N=0), OK)
         wait_for("the count", lambda: self.usage().bytes.used > 0)
-        self.stack.worker.send(signal.SIGSTOP)
+        self.stack.worker.stop()
         try:
             self.caller.submit_transaction(transaction_id="late", steps=[step])
             self.operate("account", "set-quota", self.name, "--bytes", "1")
         finally:
-            self.stack.worker.send(signal.SIGCONT)
+            self.start_worker()
         wait_for("the refusal", lambda: "QUOTA_EXCEEDED" in self.timeline("late"))
         self.assertEqual(result(self.caller.stat_blob, name="late"), ("NOT_FOUND", "BLOB_NOT_FOUND"))
         wait_for("the quota", lambda: result(self.caller.submit_transaction, transaction_id="never", steps=[step]) == FULL)

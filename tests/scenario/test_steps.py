@@ -14,7 +14,7 @@ import uuid
 from tavola_test.case import ServerCase
 from tavola_test.client import entity, key
 from tavola_test.processes import program_environment, run_program
-from tavola_test.settings import SOURCE
+from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
 from tavola_test.waiting import wait_for
 
 DONE, FAILED, DEAD = 3, 4, 6
@@ -95,7 +95,7 @@ class Steps(ServerCase):
     def test_the_example_shows_a_double_by_hand_and_none_by_a_step(self):
         script = os.path.join(SOURCE, "examples/patterns/archive_to_file.py")
         ran = subprocess.run([sys.executable, "-B", script, self.stack.target], env=program_environment({}), capture_output=True,
-                             text=True, check=False, timeout=60)
+                             text=True, check=False, timeout=60 * TIMEOUT_FACTOR)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertEqual(ran.stdout.splitlines(), [
             "two parts by hand", "   Ada: not in the table", "   lines in the file: 2",

@@ -12,6 +12,7 @@ from tavola_test.waiting import wait_for
 
 MAX_PROPERTIES = 100_000
 MAX_BYTES = 16 * 1024 * 1024
+TURNS = 59  # of a writer beside readers
 TOO_MANY = "TOO_MANY_PROPERTIES"
 TOO_LARGE = "ENTITY_TOO_LARGE"
 
@@ -269,12 +270,14 @@ class WideReads(WideCase):
         is_over = threading.Event()
 
         def write():
-            with self.stack.connect() as client:
-                for turn in range(1, 60):
-                    count = (3_000, 9_000, 50)[turn % 3]
-                    client.insert_or_replace_entity(
-                        table=self.table, entity=entity("p", "row", {name: int32(turn) for name in numbers(count)}))
-            is_over.set()
+            try:
+                with self.stack.connect() as client:
+                    for turn in range(1, TURNS + 1):
+                        count = (3_000, 9_000, 50)[turn % 3]
+                        client.insert_or_replace_entity(
+                            table=self.table, entity=entity("p", "row", {name: int32(turn) for name in numbers(count)}))
+            finally:
+                is_over.set()
 
         thread = threading.Thread(target=write)
         thread.start()
@@ -288,6 +291,7 @@ class WideReads(WideCase):
         thread.join()
         self.assertEqual(torn, [])
         self.assertGreater(reads, 3)
+        self.assertEqual(set(self.read("row").values()), {TURNS})
 
 
 class WideTables(WideCase):
