@@ -56,7 +56,7 @@ static void print_attempt(const struct tavola_record *attempt)
     printf("  step %s attempt %s by %s", texts[STEP], texts[NUMBER], texts[WORKER]);
     if (*texts[BEFORE] || *texts[AFTER])
         printf(": %s -> %s", *texts[BEFORE] ? texts[BEFORE] : "none", *texts[AFTER] ? texts[AFTER] : "none");
-    if (tavola_record_has(attempt, "receipt"))
+    if (receipt.type) /* NULL: the attempt has none */
         print_receipt(&receipt);
     if (*texts[REASON] || *texts[MESSAGE])
         printf(": %s %s", texts[REASON], texts[MESSAGE]);
