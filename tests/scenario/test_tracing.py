@@ -264,11 +264,14 @@ class ACollectorThatIsProtected(TracingCase):
         wait_for("a span", lambda: self.collector.spans(TRACE))
         self.assertNotIn("s3cr3t", self.made.server.output())
 
-    def why_failed(self):
-        upsert(self.caller, "people", [("traceparent", traceparent())])
-        wait_for("a drop", lambda: self.count("dropped") >= 1)
-        return wait_for("the line", lambda: [
-            line["why"] for line in log_lines.of(self.made.server.output(), "export", status="failed")])[-1]
+    def await_failure(self, words):
+        """Until a failed export says these words. On a busy machine others may come first: an export is given little time."""
+        def is_said():
+            upsert(self.caller, "people", [("traceparent", traceparent())])
+            return any(words in line["why"].lower() for line in log_lines.of(self.made.server.output(), "export", status="failed"))
+
+        wait_for(words, is_said)
+        self.assertGreater(self.count("dropped"), 0)
 
     def test_the_settings_name_its_authority_and_the_credential(self):
         self.start(TAVOLA_OTLP_HEADERS=self.HEADERS, TAVOLA_OTLP_CA=self.authority.file)
@@ -281,7 +284,7 @@ class ACollectorThatIsProtected(TracingCase):
     def test_a_credential_in_a_file_is_read_again_when_it_is_renewed(self):
         self.write_headers("authorization=Bearer%20old\nx-tenant=t1\n")
         self.start(TAVOLA_OTLP_HEADERS_FILE=self.headers_file, TAVOLA_OTLP_CA=self.authority.file)
-        self.assertEqual(self.why_failed(), "the collector answers 401")
+        self.await_failure("the collector answers 401")
         self.write_headers(self.HEADERS.replace(",", "\n"))
         self.check_sent()
         os.unlink(self.headers_file)
@@ -291,7 +294,7 @@ class ACollectorThatIsProtected(TracingCase):
 
     def test_a_certificate_of_an_unknown_authority_gets_nothing(self):
         self.start(TAVOLA_OTLP_HEADERS=self.HEADERS)
-        self.assertIn("certificate", self.why_failed().lower())
+        self.await_failure("certificate")
         self.assertEqual(self.collector.bodies, [])
 
     def test_what_cannot_be_used_stops_the_start_and_is_not_shown(self):
