@@ -19,6 +19,7 @@ enum lane_kind {
     LANE_BULK,
     LANE_PAGE,   /* pages, look-ups, lists, jobs: each runs by itself */
     LANE_CHANGE, /* changes of the catalogue, which may wait for the write fence */
+    LANE_LOCKED, /* writes whose rows others have locked; from the lanes of writes and bulk. No row names this lane */
     LANE_COUNT,
     LANE_NONE, /* the kind always waits first, and then becomes another kind: waiters.h */
 };

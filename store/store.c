@@ -15,6 +15,8 @@
 #include "domain/limits.h"
 #include "domain/operations/operation_times.h"
 #include "domain/reason.h"
+#include "store/entities/locked_keys.h"
+#include "store/entities/locked_writes.h"
 #include "store/entities/read_batch.h"
 #include "store/entities/write_batch.h"
 #include "store/lanes/lane.h"
@@ -46,6 +48,7 @@ struct store {
     struct scan_snapshots *snapshots;
     struct monitor *monitor;
     struct shared_catalogue *catalogue; /* shared by all sessions */
+    struct locked_keys *locked_keys;    /* shared by the sessions of writes */
 
     pthread_t waits; /* the thread that asks the database about waiting operations */
     struct session waits_session;
@@ -102,6 +105,20 @@ static void run_single(struct session *session, struct operation *batch, void *c
         run_one(context, session, operation);
 }
 
+static void run_writes(struct session *session, struct operation *batch, void *context)
+{
+    struct store *store = context;
+
+    locked_writes_run(session, batch, &store->observer);
+}
+
+static void retry_writes(struct session *session, struct operation *batch, void *context)
+{
+    struct store *store = context;
+
+    locked_writes_retry(session, batch, &store->observer);
+}
+
 /* A page of a snapshot is read with the snapshot's own session. */
 static void run_bulk(struct session *session, struct operation *batch, void *context)
 {
@@ -110,7 +127,7 @@ static void run_bulk(struct session *session, struct operation *batch, void *con
     if (batch->kind == OPERATION_PAGE && batch->in.page.snapshot)
         scan_snapshots_run(store->snapshots, batch);
     else if (batch->kind == OPERATION_WRITE)
-        write_batch_run(session, batch, &store->observer);
+        run_writes(session, batch, store);
     else
         run_single(session, batch, store);
 }
@@ -142,6 +159,20 @@ static void submit(
         refuse_operation(operation, REASON_SERVER_BUSY, "too many operations are waiting");
 }
 
+/* Without a new time of arrival, which bounds how long the write waits in all. */
+static void submit_locked(struct store *store, struct operation *operation)
+{
+    locked_writes_prepare_retry(operation);
+    if (lane_submit(store->lanes[LANE_LOCKED], operation))
+        return;
+    locked_keys_remove(store->locked_keys, operation);
+    if (atomic_load(&store->stopping))
+        refuse_operation(operation, REASON_SERVER_DRAINING, "the server is stopping");
+    else
+        refuse_operation(
+            operation, REASON_SERVER_BUSY, "too many writes wait for locks of other transactions");
+}
+
 /*
  * For the lanes of reads and of short reads: send an operation that has no outcome yet to the lane
  * that it needs.
@@ -152,6 +183,26 @@ static bool pass_on(void *context, struct operation *operation)
         return false;
     submit(context, operation, lane_submit);
     return true;
+}
+
+/* For the lanes that write. */
+static bool pass_on_locked(void *context, struct operation *operation)
+{
+    if (!locked_writes_is_aside(operation))
+        return false;
+    submit_locked(context, operation);
+    return true;
+}
+
+/* For the lane of locked writes: one that is not tried again has waited to its end. */
+static bool pass_on_again(void *context, struct operation *operation)
+{
+    struct store *store = context;
+
+    if (pass_on_locked(context, operation))
+        return true;
+    locked_keys_remove(store->locked_keys, operation);
+    return false;
 }
 
 void store_submit(struct store *store, struct operation *operation)
@@ -179,7 +230,7 @@ void store_run(struct store *store)
  */
 void store_run_until(struct store *store, int arrivals)
 {
-    static const enum lane_kind apart[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK };
+    static const enum lane_kind apart[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK, LANE_LOCKED };
     struct lane *write = store->lanes[LANE_WRITE], *read = store->lanes[LANE_READ],
                 *short_reads = store->lanes[LANE_SHORT];
 
@@ -262,6 +313,8 @@ static int batch_operations(const struct store_options *options, enum lane_kind 
     case LANE_SHORT:
         return options->batch_operations < SHORT_BATCH_MAX_OPERATIONS ? options->batch_operations
                                                                       : SHORT_BATCH_MAX_OPERATIONS;
+    case LANE_LOCKED:
+        return LOCKED_WRITES_PER_ROUND;
     default:
         return 1;
     }
@@ -278,7 +331,9 @@ static void start_lanes(struct store *store)
             .steps = &read_steps },
         [LANE_WRITE] = { .name = "tavolad write",
             .threads = options->write_threads,
-            .run = write_batch_run,
+            .run = run_writes,
+            .pass_on = pass_on_locked,
+            .locked_keys = store->locked_keys,
             .steps = &write_steps },
         [LANE_SHORT] = { .name = "tavolad short",
             .threads = options->page_threads,
@@ -289,10 +344,19 @@ static void start_lanes(struct store *store)
         [LANE_BULK] = { .name = "tavolad bulk",
             .threads = options->write_threads,
             .run = run_bulk,
+            .pass_on = pass_on_locked,
+            .locked_keys = store->locked_keys,
             .gives_way_to = store->lanes,
             .gives_way_count = LANE_BULK },
         [LANE_PAGE] = { .name = "tavolad page", .threads = options->page_threads, .run = run_single },
         [LANE_CHANGE] = { .name = "tavolad change", .threads = 1, .run = run_single },
+        [LANE_LOCKED] = { .name = "tavolad locked",
+            .threads = 1,
+            .run = retry_writes,
+            .pass_on = pass_on_again,
+            .locked_keys = store->locked_keys,
+            .rest_us = LOCKED_WRITES_REST_US,
+            .connect_late = true },
     };
 
     for (int i = 0; i < LANE_COUNT; i++) {
@@ -306,8 +370,8 @@ static void start_lanes(struct store *store)
         lane.max_waiting = options->max_waiting;
         lane.batch_operations = batch_operations(options, i);
         lane.batch_bytes = (size_t)options->batch_bytes;
-        lane.connect_late = options->connect_late;
-        lane.context = i == LANE_WRITE ? (void *)&store->observer : (void *)store;
+        lane.connect_late = lane.connect_late || options->connect_late;
+        lane.context = store;
         store->lanes[i] = lane_start(&lane);
     }
 }
@@ -330,6 +394,7 @@ struct store *store_open(const struct store_options *options)
         (struct commit_observer){ options->intents_committed ? options->intents_committed : no_observer,
             options->context };
     store->catalogue = shared_catalogue_new();
+    store->locked_keys = locked_keys_new();
     waiters_init(&store->waiters, options->max_waiting);
     session_init(&store->waits_session, options->postgres, "tavolad waits");
     store->waits_session.pg.limit_us = WAITS_LIMIT_US;
@@ -356,13 +421,15 @@ void store_close(struct store *store)
     monitor_stop(store->monitor);
     pthread_join(store->waits, NULL);
     release_waiters(store, WAITERS_ALL);
-    /* A lane is stopped before the lanes to which it gives way. */
-    for (int i = LANE_COUNT - 1; i >= 0; i--)
+    /* A lane is stopped before the lanes to which it gives way, and before the lane to which it passes writes on. */
+    for (int i = LANE_LOCKED - 1; i >= 0; i--)
         lane_stop(store->lanes[i]);
+    lane_stop(store->lanes[LANE_LOCKED]);
     scan_snapshots_free(store->snapshots);
     session_cleanup(&store->waits_session);
     waiters_cleanup(&store->waiters);
     shared_catalogue_free(store->catalogue);
+    locked_keys_free(store->locked_keys);
     free(store);
 }
 
@@ -383,7 +450,8 @@ void store_read_statistics(struct store *store, struct store_statistics *out)
         [LANE_BULK] = "bulk",
         [LANE_SHORT] = "short",
         [LANE_PAGE] = "page",
-        [LANE_CHANGE] = "change" };
+        [LANE_CHANGE] = "change",
+        [LANE_LOCKED] = "locked" };
 
     for (int i = 0; i < LANE_COUNT; i++) {
         out->lanes[i].name = names[i];

@@ -37,8 +37,11 @@ int64_t operation_times_fresh_us(const struct operation *operation);
 /* Whether an operation of a batch has to be run in another way. */
 enum operation_detour {
     DETOUR_NONE,
-    DETOUR_WAIT,  /* its required freshness is not reached: it waits, and is then run again */
-    DETOUR_ALONE, /* it is large, or is to be refused: it runs by itself */
+    DETOUR_WAIT,   /* its required freshness is not reached: it waits, and is then run again */
+    DETOUR_ALONE,  /* it is large, or is to be refused: it runs by itself */
+    DETOUR_LOCKED, /* a write that met another transaction's lock, perhaps that of a write of its batch */
+    DETOUR_HELD,   /* a write that met such a lock when it ran alone */
+    DETOUR_RETRY,  /* the same, while it waits to be tried again */
 };
 
 void operation_times_set_detour(struct operation *operation, enum operation_detour detour);

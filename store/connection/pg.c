@@ -24,6 +24,7 @@
 enum {
     CONNECT_PAUSE_US = 250000,
     DEFAULT_LIMIT_US = 15000000,
+    DEFAULT_LOCK_WAIT_MS = 1000,
     LOOK_US = 50000,
     PIECE_BYTES = 8192, /* PostgreSQL's send buffer */
     MAX_PIECES_BYTES = 64 * 1024,
@@ -43,7 +44,6 @@ enum {
  */
 static const char session_settings[] =
     "set default_transaction_isolation = 'read committed';"
-    "set lock_timeout = '1s';"
     "set statement_timeout = '10s';"
     "set idle_in_transaction_session_timeout = '5s';"
     /*
@@ -161,10 +161,14 @@ static enum status check_schema(PGconn *conn, struct error *err)
     return schema_version_check(&version, err);
 }
 
-static enum status make_settings(PGconn *conn, struct error *err)
+static enum status make_settings(const struct pg *pg, struct error *err)
 {
-    PG_RESULT result = PQexec(conn, session_settings);
+    char text[sizeof(session_settings) + 40];
+    PG_RESULT result = NULL;
 
+    snprintf(text, sizeof(text), "%s;set lock_timeout = %d", session_settings,
+        pg->lock_wait_ms > 0 ? pg->lock_wait_ms : DEFAULT_LOCK_WAIT_MS);
+    result = PQexec(pg->conn, text);
     return PQresultStatus(result) == PGRES_COMMAND_OK ? STATUS_OK : result_error(result, err);
 }
 
@@ -222,7 +226,7 @@ static enum status connect_once(struct pg *pg, struct error *err)
         return connection_lost(pg, "cannot connect", err);
     PQsetNoticeProcessor(pg->conn, ignore_notice, NULL);
     TRY(check_schema(pg->conn, err));
-    TRY(make_settings(pg->conn, err));
+    TRY(make_settings(pg, err));
     TRY(check_settings(pg->conn, err));
     if (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn))
         return connection_lost(pg, "pipeline mode", err);

@@ -44,6 +44,7 @@ struct pg {
     enum status failure;
     char failure_text[256];
     int64_t limit_us;          /* of each wait */
+    int lock_wait_ms;          /* how long a statement waits for a lock; 0: a second */
     int syncs;                 /* sent and not yet answered */
     bool comes_singly;         /* the open flight was sent with pg_send_singly */
     struct prepared *prepared; /* NULL: not connected */

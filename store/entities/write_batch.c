@@ -13,6 +13,7 @@
 #include "domain/writes/write_plan.h"
 #include "store/entities/entry_rows.h"
 #include "store/entities/held_blob_rows.h"
+#include "store/entities/locked_keys.h"
 #include "store/entities/owner_rows.h"
 #include "store/entities/part_rows.h"
 #include "store/entities/state_rows.h"
@@ -700,6 +701,12 @@ static bool is_temporary(const struct error *err)
     return pg_is_transient(err) || pg_is_duplicate_key(err);
 }
 
+/* For sessions with locked_keys, which do not wait for a lock again. */
+static bool is_temporary_without_lock(const struct error *err)
+{
+    return is_temporary(err) && !pg_is_lock_timeout(err);
+}
+
 /*
  * Attempt the batch until it is decided. STATUS_OK: every operation has its outcome. If the last
  * attempt too met a duplicate key, nothing was done, and the callers may try again.
@@ -708,9 +715,10 @@ static enum status decide(struct session *session, struct operation *batch,
     const struct commit_observer *observer, struct error *err)
 {
     struct batch_unit batch_unit = { batch, observer };
-    const struct unit_of_work unit = {
-        .attempt = attempt, .context = &batch_unit, .max_attempts = MAX_ATTEMPTS, .is_temporary = is_temporary
-    };
+    const struct unit_of_work unit = { .attempt = attempt,
+        .context = &batch_unit,
+        .max_attempts = MAX_ATTEMPTS,
+        .is_temporary = session->locked_keys ? is_temporary_without_lock : is_temporary };
 
     if (unit_of_work_run(session, &unit, err) == STATUS_OK)
         return STATUS_OK;
@@ -730,6 +738,16 @@ static void fail_write(struct operation *operation, const struct error *err)
         return;
     operation->error->meta_count = 0;
     error_add_meta(operation->error, "retry", STR_LITERAL("same-request-id"));
+}
+
+/* Whether the session does not wait for locks, and these writes met one: then they get no outcome here. */
+static bool is_set_aside(const struct session *session, const struct error *err, struct operation *batch)
+{
+    if (!session->locked_keys || !pg_is_lock_timeout(err))
+        return false;
+    for (; batch; batch = batch->next)
+        operation_times_set_detour(batch, DETOUR_LOCKED);
+    return true;
 }
 
 static void run(struct session *session, struct operation *batch, const struct commit_observer *observer);
@@ -764,7 +782,8 @@ static void run_one_by_one(struct session *session, struct operation *batch,
             continue;
         }
         operation->next = NULL;
-        if (decide_alone(session, operation, observer, &own) != STATUS_OK)
+        if (decide_alone(session, operation, observer, &own) != STATUS_OK &&
+            !is_set_aside(session, &own, operation))
             fail_write(operation, &own);
         operation->next = next;
     }
@@ -800,7 +819,7 @@ static void run(struct session *session, struct operation *batch, const struct c
 {
     struct error err = { 0 };
 
-    if (decide(session, batch, observer, &err) == STATUS_OK)
+    if (decide(session, batch, observer, &err) == STATUS_OK || is_set_aside(session, &err, batch))
         return;
     if (err.status == STATUS_LIMIT && batch->next)
         run_halves(session, batch, observer);
@@ -824,12 +843,19 @@ struct begun {
     bool has_failed;
 };
 
+static bool may_meet_lock(const struct session *session, const struct operation *operation)
+{
+    struct locked_keys *keys = session->locked_keys;
+
+    return keys && (locked_keys_met_lately(keys, clock_monotonic_us()) || locked_keys_has(keys, operation));
+}
+
 static bool may_begin(const struct session *session, const struct operation *batch)
 {
     const struct operation_write *in = &batch->in.write;
 
     return session_is_ready(session) && !batch->next && in->count == 1 &&
-           in->writes[0].properties.bytes.len <= MAX_BEGUN_BYTES;
+           in->writes[0].properties.bytes.len <= MAX_BEGUN_BYTES && !may_meet_lock(session, batch);
 }
 
 void *write_batch_begin(struct session *session, struct operation *batch)
@@ -866,6 +892,8 @@ static void decide_begun(
         status = conclude_blind(session, &begun->set, &begun->answer, &err);
     else
         fill_written(&begun->set, begun->answer.written);
+    if (session->locked_keys && status != STATUS_OK && pg_is_lock_timeout(&err))
+        locked_keys_note_met(session->locked_keys, clock_monotonic_us());
     if (status != STATUS_OK && status != STATUS_MAYBE_DONE && !err.reason)
         return;
     if (status == STATUS_OK)

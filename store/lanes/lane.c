@@ -443,6 +443,8 @@ static void *serve(void *argument)
         arena_cleanup(&thread->session.arena);
         answer(thread->lane, batch);
         give_way(thread->lane, &before);
+        if (thread->lane->options.rest_us > 0)
+            rest(thread->lane, clock_monotonic_us() + thread->lane->options.rest_us);
     }
     return NULL;
 }
@@ -568,6 +570,9 @@ struct lane *lane_start(const struct lane_options *options)
         thread->session.remembered = options->remembered;
         thread->session.shared_catalogue = options->catalogue;
         thread->session.quotas = options->quotas;
+        thread->session.locked_keys = options->locked_keys;
+        if (options->locked_keys)
+            thread->session.pg.lock_wait_ms = SESSION_LOCK_WAIT_MS;
         if (pthread_create(&thread->id, NULL, serve, thread) != 0)
             abort();
     }

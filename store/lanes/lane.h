@@ -59,6 +59,7 @@ struct lane_options {
     const char *postgres;
     struct remembered *remembered;      /* as `remembered` */
     struct shared_catalogue *catalogue; /* the same */
+    struct locked_keys *locked_keys;    /* the same; for lanes of writes, NULL in the others */
     struct quotas quotas;
     int threads;
     /*
@@ -71,6 +72,7 @@ struct lane_options {
     int max_waiting; /* operations of one account while no other account has any: fair_queue.h */
     int batch_operations;
     size_t batch_bytes;
+    int64_t rest_us;   /* after each batch a thread rests for so long; 0: not at all */
     bool connect_late; /* true: a thread connects with its first batch, not when it starts */
     /*
      * Give every operation of the list (linked by next) its outcome, or leave it to pass_on. It

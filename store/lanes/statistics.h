@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { LANE_SIZES = 11, STORE_LANES = 6 };
+enum { LANE_SIZES = 11, STORE_LANES = 7 };
 
 struct lane_statistics {
     const char *name;   /* "read", "write", "bulk", "short", "page", "change" */

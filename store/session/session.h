@@ -23,8 +23,15 @@ struct commit_observer {
     void *context;
 };
 
+struct locked_keys;
 struct remembered;
 struct shared_catalogue;
+
+/*
+ * How long a session with locked_keys waits for a lock: longer than transactions that write usually take, and than a
+ * change of the catalogue waits for the fence before it lets writers in again (fence_timeout.sql).
+ */
+enum { SESSION_LOCK_WAIT_MS = 250 };
 
 struct session {
     struct pg pg;
@@ -32,6 +39,11 @@ struct session {
     struct remembered *remembered;
     /* shared by a program's sessions; NULL: the session reads the catalogue by itself */
     struct shared_catalogue *shared_catalogue;
+    /*
+     * shared by a program's sessions. A write that meets a lock for long gets no outcome, but DETOUR_LOCKED
+     * (entities/locked_writes.h); NULL: it waits, and is attempted again
+     */
+    struct locked_keys *locked_keys;
     struct catalogue *catalogue; /* a reference; NULL until the catalogue is read */
     struct quotas quotas;
     struct arena arena; /* of the current piece of work */

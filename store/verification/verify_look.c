@@ -7,7 +7,6 @@
 
 #include "domain/entities/row_state.h"
 #include "store/session/row_arrays.h"
-#include "store/session/session.h"
 #include "store/sql.h"
 
 /* A source with more bytes is read by itself. */

@@ -211,12 +211,12 @@ class AttackCase(unittest.TestCase):
         """Of the server itself, also where another program has started it."""
         return self.stack.server.process.pid
 
-    def attacked(self, *words, seconds=SECONDS, share=True, rate=False):
+    def attacked(self, *words, seconds=SECONDS, share=True, rate=False, method="get"):
         """Run an attack beside a bystander; its numbers, asserted. share: also how long others wait meanwhile; rate: and how many
-        calls they get.
+        calls they get; method: which.
         """
         resident = Resident(self.server_pid())
-        bystander = Bystander(self.address, self.token, "quiet", *self.trusted)
+        bystander = Bystander(self.address, self.token, "quiet", method, *self.trusted)
         try:
             wait_for("the bystander", lambda: len(bystander.calls) > 20)
             before_bytes = resident.now()

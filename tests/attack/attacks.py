@@ -243,10 +243,14 @@ def calls_unread(address, tally, path, request, token, count):
     again_and_again(address, tally, attack, [(INITIAL_WINDOW_SIZE, 0)])
 
 
-def prepared_calls(address, tally, token, path, file, at_once):
-    """The request in a file, by so many calls at once; a new one for each that is answered."""
+def read_bytes(file):
     with open(file, "rb") as source:
-        request = message(source.read())
+        return source.read()
+
+
+def prepared_calls(address, tally, token, path, at_once, *files):
+    """The requests in files, one after another, by so many calls at once; a new one for each that is answered."""
+    requests = [message(read_bytes(file)) for file in files]
 
     def attack(connection, tally):
         opened = 0
@@ -255,7 +259,7 @@ def prepared_calls(address, tally, token, path, file, at_once):
                 stream = 2 * opened + 1
                 connection.windows[stream] = connection.initial
                 connection.send(open_stream(stream, path, authorization="Bearer " + token, grpc_timeout="500m"), tally.until)
-                send_body(connection, stream, request, tally)
+                send_body(connection, stream, requests[opened % len(requests)], tally)
                 opened += 1
                 tally.add("requests")
             connection.read_for(0.01)

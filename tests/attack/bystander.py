@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A well-behaved caller: Gets on one connection, one after the other and PERIOD apart, until standard input ends. Calls that are
+"""A well-behaved caller: Gets or upserts on one connection, one after the other and PERIOD apart, until standard input ends. Calls that are
 late because others took long follow at once, so that it offers the same rate all the time.
 
-usage: bystander.py HOST:PORT TOKEN TABLE [CA]; a line per call: when it began (time.monotonic), seconds, code.
+usage: bystander.py HOST:PORT TOKEN TABLE get|upsert [CA]; a line per call: when it began (time.monotonic), seconds, code.
 """
 
 import select
@@ -27,16 +27,20 @@ def trusting(authority=None):
 
 
 def main():
-    address, token, table = sys.argv[1:4]
-    caller = client.Client(address, trusting(*sys.argv[4:]), token=token, seconds=TIMEOUT_SECONDS)
+    address, token, table, method = sys.argv[1:5]
+    caller = client.Client(address, trusting(*sys.argv[5:]), token=token, seconds=TIMEOUT_SECONDS)
     key = client.EntityKey(partition_key="p", row_key="1")
+    entity = client.entity("p", "1", A=1)
     due = time.monotonic()
     while not select.select([sys.stdin], [], [], max(0, due - time.monotonic()))[0]:
         began = time.monotonic()
         due = max(due + PERIOD, began - MAX_BACKLOG)
         code = "OK"
         try:
-            caller.get_entity(table=table, key=key)
+            if method == "upsert":
+                caller.insert_or_replace_entity(table=table, entity=entity)
+            else:
+                caller.get_entity(table=table, key=key)
         except ApiError as error:
             code = error.code
         print(f"{began:.6f} {time.monotonic() - began:.6f} {code}", flush=True)

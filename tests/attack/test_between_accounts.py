@@ -33,16 +33,18 @@ commit
 
 LOOK_UP = "/tavola.v1.IndexService/LookupIndex"
 BATCH_GET = "/tavola.v1.EntityService/BatchGetEntities"
+UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
 COPY, LIST = 1, 2
 SAME_PARTITION = 1
 PARTITIONS = 3000
 MEMBERS = 5000
 PAGES = 1000
+LOCKED = 64
 
 
 class BetweenAccounts(AttackCase):
-    def disturbed(self, *words):
-        return self.attacked(*words, rate=True)
+    def disturbed(self, *words, **more):
+        return self.attacked(*words, rate=True, **more)
 
     def connect_noisy(self, noisy):
         return client.Client(self.address, trusting(*self.trusted), token=noisy, seconds=60)
@@ -53,11 +55,13 @@ class BetweenAccounts(AttackCase):
         wait_ready(caller, index["name"])
         worker.stop()
 
-    def attacked_by_calls(self, noisy, path, request, at_once):
-        file = os.path.join(self.stack.folder, "request")
-        with open(file, "wb") as out:
-            out.write(request.SerializeToString())
-        numbers = self.disturbed("prepared_calls", noisy, path, file, str(at_once))
+    def attacked_by_calls(self, noisy, path, at_once, *requests, **more):
+        files = []
+        for number, request in enumerate(requests):
+            files.append(os.path.join(self.stack.folder, f"request{number}"))
+            with open(files[-1], "wb") as out:
+                out.write(request.SerializeToString())
+        numbers = self.disturbed("prepared_calls", noisy, path, str(at_once), *files, **more)
         self.assertGreater(sum(done["requests"] for done in numbers["attack"]), 0)
 
     def test_h1_one_consistency_token_a_hundred_times(self):
@@ -73,7 +77,7 @@ class BetweenAccounts(AttackCase):
         self.assertGreater(len(token), 100)
         request = client.types.message("tavola.v1.LookupIndexRequest")(
             index="byGroup", equals=[client.value("g")], freshness={"at_least": [token] * 100})
-        self.attacked_by_calls(noisy, LOOK_UP, request, 32)
+        self.attacked_by_calls(noisy, LOOK_UP, 32, request)
 
     def test_h4_a_thousand_list_pages(self):
         """Each with some thousand members."""
@@ -90,7 +94,23 @@ class BetweenAccounts(AttackCase):
         self.assertEqual(len(keys), PAGES)
         request = client.types.message("tavola.v1.BatchGetEntitiesRequest")(
             table="byGroup", keys=[{"partition_key": "list", "row_key": key} for key in keys])
-        self.attacked_by_calls(noisy, BATCH_GET, request, 8)
+        self.attacked_by_calls(noisy, BATCH_GET, 8, request)
+
+    def test_rows_that_a_transaction_keeps_locked(self):
+        """Writes to them, more than there are threads and connections; others write."""
+        self.start()
+        noisy = self.prepare_noisy()
+        entities = [client.entity("locked", f"{number:02}", A=1) for number in range(LOCKED)]
+        with self.connect_noisy(noisy) as caller:
+            for entity in entities:
+                caller.insert_entity(table="wide", entity=entity)
+        request = client.types.message("tavola.v1.InsertOrReplaceEntityRequest")
+        with self.stack.holding("select count(*) from (select from entities where partition_key = 'locked' for update) held"):
+            self.attacked_by_calls(
+                noisy, UPSERT, LOCKED, *(request(table="wide", entity=entity) for entity in entities), method="upsert")
+        with self.connect_noisy(noisy) as caller:
+            for entity in entities:
+                caller.insert_or_replace_entity(table="wide", entity=entity)
 
     def test_h2_many_small_elements(self):
         self.start()

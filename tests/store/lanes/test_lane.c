@@ -18,7 +18,7 @@
 #include "tests/support/tcp_proxy.h"
 
 static struct scene scene;
-static PGconn *holder; /* of a lock, until it commits */
+static PGconn *holder; /* of a lock, until it commits, or of a gate */
 
 static void setup(void)
 {
@@ -49,26 +49,33 @@ static struct store *open_narrow(int max_waiting)
     return store_open(&options);
 }
 
-/* Let the next write of this row wait until the holder of the lock commits. */
-static struct operation *write_against_a_lock(struct store *store)
-{
-    struct operation *blocked = an_upsert(&scene.arena, "locked");
+#define GATE                                                                                                 \
+    "create table gate as select 1 as closed; "                                                              \
+    "create function wait_at_gate() returns trigger language plpgsql as $$ begin "                           \
+    "while exists (select from gate) loop perform pg_sleep(0.01); end loop; return new; end $$; "            \
+    "create trigger gate before insert on entities for each row when (new.row_key = 'stalled') "             \
+    "execute function wait_at_gate()"
+#define OPEN_GATE "delete from gate"
 
-    scene_write(&scene, a_write(WRITE_INSERT, "p", "locked", (struct property_list){ STR_EMPTY }));
-    test_sql(holder, "begin; select 1 from entities where row_key = 'locked' for update");
-    submit(store, blocked);
-    test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname "
+/* Let the next write of this row stand still in the database, and its thread with it, until the gate is opened. */
+static struct operation *write_that_stalls(struct store *store)
+{
+    struct operation *stalled = an_upsert(&scene.arena, "stalled");
+
+    test_sql(holder, GATE);
+    submit(store, stalled);
+    test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname "
                           "= current_database()");
-    return blocked;
+    return stalled;
 }
 
 START_TEST(a_full_lane_refuses_at_once)
 {
     struct store *store = open_narrow(2);
-    struct operation *blocked = write_against_a_lock(store);
+    struct operation *blocked = write_that_stalls(store);
     struct operation *waiting[] = { an_upsert(&scene.arena, "a"), an_upsert(&scene.arena, "b") };
     struct operation *refused = an_upsert(&scene.arena, "c");
-    struct entity_key key = a_key("p", "locked");
+    struct entity_key key = a_key("p", "stalled");
     struct operation *read = a_get(&scene.arena, "Things", &key, 1);
 
     submit(store, waiting[0]);
@@ -81,7 +88,7 @@ START_TEST(a_full_lane_refuses_at_once)
     ck_assert_reason(read, "OK");
     ck_assert(!is_answered(waiting[0]) && !is_answered(blocked));
 
-    test_sql(holder, "commit");
+    test_sql(holder, OPEN_GATE);
     await(blocked);
     await(waiting[0]);
     await(waiting[1]);
@@ -92,7 +99,7 @@ START_TEST(a_full_lane_refuses_at_once)
 }
 END_TEST
 
-/* The bulk write waits for the lock, and takes none of the one thread for writes. */
+/* The bulk write waits for the lock, and keeps the one thread for writes from nothing. */
 START_TEST(no_write_waits_for_a_bulk_write)
 {
     struct store *store = open_narrow(2);
@@ -108,7 +115,7 @@ START_TEST(no_write_waits_for_a_bulk_write)
     test_sql(holder, "begin; select 1 from entities where row_key = 'locked050' for update");
     submit(store, bulk);
     test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname "
-                          "= current_database() and application_name = 'tavolad bulk'");
+                          "= current_database()");
     run(store, upsert);
     ck_assert_reason(upsert, "OK");
     ck_assert(!is_answered(bulk));
@@ -356,18 +363,18 @@ START_TEST(a_lane_that_gives_way_rests_four_times_as_long_as_others_have_worked)
 }
 END_TEST
 
-/* Releases the lock as soon as the store has answered the waiting operations. */
+/* Opens the gate as soon as the store has answered the waiting operations. */
 static void *release_after(void *waiting)
 {
     await(waiting);
-    test_sql(holder, "commit");
+    test_sql(holder, OPEN_GATE);
     return NULL;
 }
 
 START_TEST(closing_answers_what_waits_and_finishes_what_runs)
 {
     struct store *store = open_narrow(10);
-    struct operation *blocked = write_against_a_lock(store);
+    struct operation *blocked = write_that_stalls(store);
     struct operation *waiting = an_upsert(&scene.arena, "a");
     pthread_t helper;
 
