@@ -113,6 +113,7 @@ static const struct config_setting settings[] = {
         .offset = offsetof(struct client_config, redis.sentinel_password),
         .help = "password of the Sentinels, if they require one; that of Redis is in TAVOLA_REDIS",
     },
+    CHUNK_SETTINGS(struct client_config),
     {
         .name = "TAVOLA_DEV_DATA",
         .type = CONFIG_STRING,

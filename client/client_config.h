@@ -5,6 +5,7 @@
 #ifndef CLIENT_CLIENT_CONFIG_H
 #define CLIENT_CLIENT_CONFIG_H
 
+#include "base/chunk_settings.h"
 #include "base/config.h"
 #include "queue/redis_url.h"
 
@@ -20,6 +21,7 @@ struct client_config {
     const char *postgres;                         /* used by migrate, account and doctor; NULL: not set */
     int allow_data_loss;                          /* 0 or 1; used by account */
     struct redis_access redis;                    /* used by doctor; url is NULL: not set */
+    struct chunk_settings chunks;                 /* used by doctor */
     const char *data;                             /* used by dev; NULL: the user's default */
 };
 

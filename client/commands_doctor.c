@@ -72,6 +72,7 @@ static int run_doctor(const struct client_config *config, int argc, char **argv)
     findings_init(&findings, &arena);
     doctor_check_postgres(config, &findings);
     doctor_check_redis(config, &findings);
+    doctor_check_chunks(config, &findings);
     doctor_check_certificates(config, &findings);
     if (doctor_check_server(config, &findings) && !options.no_probe)
         doctor_probe(config, &findings);

@@ -259,6 +259,12 @@ static const struct reason_info reasons[] = {
     [REASON_BLOB_DAMAGED] = { "BLOB_DAMAGED", STATUS_INTERNAL,
         "Stored bytes do not have the SHA-256 with which they were stored, or are missing.",
         "Put the blob again, or restore it from a backup, and have the disks of the database examined." },
+    [REASON_BLOB_STORE_UNAVAILABLE] = { "BLOB_STORE_UNAVAILABLE", STATUS_UNAVAILABLE,
+        "The store outside of the database that has, or is to take, chunks of the blob cannot be used now, "
+        "has no "
+        "room, or is not configured; nothing was put.",
+        "Try again later; an upload with an upload_id goes on from its stored bytes. The server's log, and "
+        "`tavola doctor` with the server's settings, say what is wrong." },
     [REASON_BLOB_PROPERTIES_REFUSED] = { "BLOB_PROPERTIES_REFUSED", STATUS_PRECONDITION,
         "blob_properties cannot be switched on while programs of older versions may run, nor off while "
         "entities of "

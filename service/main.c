@@ -15,6 +15,7 @@
 #include "base/failpoint.h"
 #include "base/local_address.h"
 #include "base/log.h"
+#include "chunks/chunk_open.h"
 #include "domain/limits.h"
 #include "http/metrics_server.h"
 #include "rpc/coalesce.h"
@@ -56,6 +57,7 @@ static const struct http_door *const http_doors[] = { &health_door, &schema_door
 struct server {
     struct service service;
     struct publisher *publisher;
+    struct chunk_stores chunks;    /* of blobs */
     struct remembered *remembered; /* the history of the database, as an earlier run has stored it */
     struct rpc_server *rpc;
     struct rpc_server *probes; /* NULL: probes have no address of their own */
@@ -189,6 +191,8 @@ static void start_store(struct server *server, const struct service_config *conf
         .batch_operations = (int)config->batch_operations,
         .batch_bytes = BATCH_BYTES,
         .quotas = quotas_of(config),
+        .chunks = chunk_open_used(&server->chunks),
+        .blob_threads = (int)config->blob_threads,
         .wrapping_keys = server->wrapping_keys,
         .accounts_unreadable = refuse_wrapping_keys,
         .intents_committed = intents_committed,
@@ -314,6 +318,7 @@ static void stop(struct server *server)
         rpc_server_stop(server->probes, 0);
     if (server->service.store)
         store_close(server->service.store);
+    chunk_open_close(&server->chunks);
     publisher_stop(server->publisher);
     tracing_stop(&server->service.tracing);
     remembered_free(server->remembered);
@@ -349,6 +354,7 @@ static enum status open_bearers(struct server *server, const struct service_conf
 static enum status read_keys(struct server *server, const struct service_config *config, struct error *err)
 {
     authenticator_init(&server->service.authenticator, config->authentication == AUTHENTICATION_NONE);
+    TRY(chunk_open(&config->chunks, &server->chunks, err));
     TRY(wrapping_source_read(config->wrapping_key, config->wrapping_key_file, &server->wrapping_keys, err));
     return open_bearers(server, config, err);
 }

@@ -403,6 +403,17 @@ static const struct config_setting settings[] = { {
             "keys and properties, index entries included; writes beyond it are refused with QUOTA_EXCEEDED; "
             "0: no quota; the same for all servers",
     },
+    CHUNK_SETTINGS(struct service_config),
+    {
+        .name = "TAVOLA_BLOB_THREADS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, blob_threads),
+        .fallback = "4",
+        .min = 1,
+        .max = 64,
+        .help = "threads, each with a connection, for chunks of blobs, if they may be in another "
+                "store than the database",
+    },
     {
         .name = "TAVOLA_FILE_ROOT",
         .type = CONFIG_STRING,

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/chunk_settings.h"
 #include "base/config.h"
 #include "base/failpoint.h"
 #include "base/log_settings.h"
@@ -49,8 +50,10 @@ struct service_config {
     struct rate_limits rates;
     int64_t account_tables, account_indexes; /* bounds of one account */
     int64_t account_entities, account_bytes; /* 0: not bounded */
-    const char *file_root;                   /* NULL: no steps write files */
-    const char *http_call_hosts;             /* NULL: no steps call */
+    struct chunk_settings chunks;
+    int64_t blob_threads;
+    const char *file_root;       /* NULL: no steps write files */
+    const char *http_call_hosts; /* NULL: no steps call */
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */
     int64_t drain_seconds;

@@ -17,6 +17,8 @@ enum lane_kind {
     LANE_SHORT,
     /* chunks of imports and blobs, pages of scans: it gives way to the lanes above */
     LANE_BULK,
+    /* chunks of blobs, if they may be in another store: its threads wait for that store. Without one: LANE_BULK */
+    LANE_BLOB,
     LANE_PAGE,   /* pages, look-ups, lists, jobs: each runs by itself */
     LANE_CHANGE, /* changes of the catalogue, which may wait for the write fence */
     LANE_LOCKED, /* writes whose rows others have locked; from the lanes of writes and bulk. No row names this lane */
@@ -28,7 +30,7 @@ struct route {
     enum lane_kind lane;
 
     /*
-     * Gives one operation its outcome, in LANE_PAGE, LANE_CHANGE and LANE_BULK. The other lanes give
+     * Gives one operation its outcome, in LANE_PAGE, LANE_CHANGE, LANE_BULK and LANE_BLOB. The other lanes give
      * their batches to read_batch_run and write_batch_run.
      */
     void (*run)(struct session *session, struct operation *operation);

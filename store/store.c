@@ -87,6 +87,14 @@ static bool is_bulk(const struct operation *operation)
            (operation->kind == OPERATION_PAGE && operation->in.page.of_scan);
 }
 
+/* The lane of an operation without a special one. */
+static enum lane_kind plain_lane(const struct store *store, const struct operation *operation)
+{
+    enum lane_kind lane = routes_find(operation->kind)->lane;
+
+    return lane == LANE_BLOB && !store->options.chunks ? LANE_BULK : lane;
+}
+
 /* Whether the lane of reads has found that the operation reads pages of a list index. */
 static bool is_page_read(const struct operation *operation)
 {
@@ -148,7 +156,7 @@ static void submit(
     enum lane_kind lane = short_read                ? LANE_SHORT
                           : is_bulk(operation)      ? LANE_BULK
                           : is_page_read(operation) ? LANE_PAGE
-                                                    : routes_find(operation->kind)->lane;
+                                                    : plain_lane(store, operation);
 
     operation_times_begin(operation);
     if (!waits && short_read)
@@ -230,7 +238,7 @@ void store_run(struct store *store)
  */
 void store_run_until(struct store *store, int arrivals)
 {
-    static const enum lane_kind apart[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK, LANE_LOCKED };
+    static const enum lane_kind apart[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK, LANE_BLOB, LANE_LOCKED };
     struct lane *write = store->lanes[LANE_WRITE], *read = store->lanes[LANE_READ],
                 *short_reads = store->lanes[LANE_SHORT];
 
@@ -348,6 +356,10 @@ static void start_lanes(struct store *store)
             .locked_keys = store->locked_keys,
             .gives_way_to = store->lanes,
             .gives_way_count = LANE_BULK },
+        [LANE_BLOB] = { .name = "tavolad blob",
+            .threads = options->chunks ? options->blob_threads : 0,
+            .run = run_single,
+            .connect_late = true },
         [LANE_PAGE] = { .name = "tavolad page", .threads = options->page_threads, .run = run_single },
         [LANE_CHANGE] = { .name = "tavolad change", .threads = 1, .run = run_single },
         [LANE_LOCKED] = { .name = "tavolad locked",
@@ -370,6 +382,7 @@ static void start_lanes(struct store *store)
         lane.max_waiting = options->max_waiting;
         lane.batch_operations = batch_operations(options, i);
         lane.batch_bytes = (size_t)options->batch_bytes;
+        lane.chunks = options->chunks;
         lane.connect_late = lane.connect_late || options->connect_late;
         lane.context = store;
         store->lanes[i] = lane_start(&lane);
@@ -448,6 +461,7 @@ void store_read_statistics(struct store *store, struct store_statistics *out)
     static const char *const names[LANE_COUNT] = { [LANE_READ] = "read",
         [LANE_WRITE] = "write",
         [LANE_BULK] = "bulk",
+        [LANE_BLOB] = "blob",
         [LANE_SHORT] = "short",
         [LANE_PAGE] = "page",
         [LANE_CHANGE] = "change",

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/chunk_store.h"
 #include "domain/catalogue/quotas.h"
 #include "domain/intents/intent.h"
 #include "store/access/access_snapshot.h"
@@ -22,12 +23,14 @@ struct store_options {
     int page_threads;              /* 1..16 */
     int max_waiting;               /* operations that one lane holds before it refuses more */
     int batch_operations;          /* maximum number of operations of one batch, 1..1024 */
+    int blob_threads;              /* 1..64; for chunks, if `chunks` is set */
     int snapshot_seconds;          /* how long a scan may hold a snapshot */
     int max_snapshots;             /* of scans, at once; 0: none */
     int batch_bytes;               /* maximum number of property bytes of one batch */
     bool connect_late;             /* a thread connects with its first batch, not when it starts */
     struct remembered *remembered; /* borrowed; NULL: restores are not noticed */
     struct quotas quotas;
+    const struct chunk_stores *chunks; /* borrowed; NULL: all chunks are in the database */
     struct wrapping_keys wrapping_keys;
 
     /*

@@ -186,6 +186,17 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
         .max = 20,
         .unit = "s",
         .help = "how long one such call may take; the connection may take half of it" },
+    CHUNK_SETTINGS(struct worker_config),
+    { .name = "TAVOLA_BLOB_RETENTION_SECONDS",
+        .type = CONFIG_INT,
+        .offset = FIELD(chunk_retention_s),
+        .fallback = "86400",
+        .min = 0,
+        .max = 315360000,
+        .unit = "s",
+        .help = "how long chunks outside of the database are kept when no blob needs them any more: longer "
+                "than a "
+                "backup takes, and as long as an earlier state of the database may be restored" },
     TRACE_SETTINGS(struct worker_config), LOG_SETTINGS(struct worker_config),
     FAILPOINT_SETTINGS(struct worker_config) };
 

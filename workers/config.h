@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/chunk_settings.h"
 #include "base/config.h"
 #include "base/failpoint.h"
 #include "base/log_settings.h"
@@ -31,6 +32,8 @@ struct worker_config {
     int64_t usage_interval_s;
     int64_t request_retention_s;
     int64_t change_retention_s;
+    struct chunk_settings chunks;
+    int64_t chunk_retention_s;
     const char *scaler_listen;   /* NULL: none */
     const char *file_root;       /* NULL: no steps write files */
     const char *http_call_hosts; /* NULL: no steps call */

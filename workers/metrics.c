@@ -28,6 +28,9 @@ static const struct row {
     [WORKER_EFFECTS_FAILED] = { "tavola_worker_effects_total", "result=\"failed\"", NULL },
     [WORKER_CHUNKS_REMOVED] = { "tavola_blob_chunks_removed_total", "",
         "Chunks of blobs that the collector has removed." },
+    [WORKER_STRAYS_REMOVED] = { "tavola_blob_strays_total", "result=\"removed\"",
+        "Removals of bytes that no chunk names from stores outside of the database." },
+    [WORKER_STRAYS_FAILED] = { "tavola_blob_strays_total", "result=\"failed\"", NULL },
 };
 
 _Static_assert(ARRAY_LEN(rows) == WORKER_COUNTERS, "a row for every counter");

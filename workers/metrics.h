@@ -22,6 +22,8 @@ enum worker_counter {
     WORKER_EFFECTS_DONE,   /* effects of steps outside the database */
     WORKER_EFFECTS_FAILED, /* attempts at them that failed */
     WORKER_CHUNKS_REMOVED, /* of blobs, by the collector */
+    WORKER_STRAYS_REMOVED, /* objects, from chunk stores */
+    WORKER_STRAYS_FAILED,
     WORKER_COUNTERS
 };
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "chunks/chunk_open.h"
 #include "http/metrics_server.h"
 #include "workers/builder.h"
 #include "workers/history.h"
@@ -18,11 +19,12 @@
 #include "workers/loop.h"
 #include "workers/relay.h"
 #include "workers/scrubber.h"
+#include "workers/stray_remover.h"
 #include "workers/sweeper.h"
 #include "workers/usage_counter.h"
 #include "workers/worker.h"
 
-enum { ROLES = 7 }; /* threads other than consumers */
+enum { ROLES = 8 }; /* threads other than consumers */
 
 struct thread {
     struct worker_ctx ctx;
@@ -62,6 +64,7 @@ static enum status start_threads(struct process *process, struct error *err)
     const struct worker_config *config = process->shared.config;
     int consumers = (int)config->threads;
 
+    TRY(chunk_open(&config->chunks, &process->shared.chunks, err));
     if (config->scaler_listen)
         TRY(scaler_start(config->scaler_listen, &process->shared.scaler, err));
     TRY(worker_tracing_start(&process->shared.tracing, &config->trace, config->name, err));
@@ -70,6 +73,8 @@ static enum status start_threads(struct process *process, struct error *err)
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
     TRY(start_thread(process, "scrubber", 0, scrubber_thread, err));
     TRY(start_thread(process, "usage_counter", 0, usage_counter_thread, err));
+    if (chunk_open_used(&process->shared.chunks))
+        TRY(start_thread(process, "remover", 0, stray_remover_thread, err));
     TRY(start_thread(process, "renewal", 0, lease_renewal_thread, err));
     if (process->shared.scaler)
         TRY(start_thread(process, "scaler", 0, scaler_thread, err));

@@ -71,7 +71,8 @@ static void sweep_round(struct worker_ctx *ctx, struct duties *duties)
         .transaction_s = LIMIT_TRANSACTION_RETENTION_S,
         .request_s = ctx->shared->config->request_retention_s,
         .change_s = ctx->shared->config->change_retention_s,
-        .audit_s = ctx->shared->config->audit_retention_s };
+        .audit_s = ctx->shared->config->audit_retention_s,
+        .chunk_s = ctx->shared->config->chunk_retention_s };
     struct sweep_counts counts = { 0 };
     struct error err = { 0 };
     bool more = true;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/random.h"
+#include "chunks/chunk_open.h"
 #include "store/connection/remembered.h"
 #include "store/session/shared_catalogue.h"
 
@@ -41,6 +42,7 @@ void worker_shared_cleanup(struct worker_shared *shared)
     counters_free(shared->counters);
     remembered_free(shared->remembered);
     shared_catalogue_free(shared->catalogue);
+    chunk_open_close(&shared->chunks);
     queues_cleanup(&shared->queues);
     told_gauges_cleanup(&shared->gauges);
 }
@@ -76,6 +78,7 @@ enum status worker_ctx_init(
     TRY(worker_open(config->postgres, config->name, &ctx->store, err));
     worker_remember(ctx->store, shared->remembered);
     worker_share_catalogue(ctx->store, shared->catalogue);
+    worker_use_chunks(ctx->store, chunk_open_used(&shared->chunks));
     return STATUS_OK;
 }
 

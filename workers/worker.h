@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/chunk_store.h"
 #include "domain/intents/delivery.h"
 #include "domain/intents/retry_budget.h"
 #include "queue/queue.h"
@@ -51,6 +52,7 @@ struct worker_shared {
     struct queues queues;
     struct told_gauges gauges;
     struct worker_tracing tracing;
+    struct chunk_stores chunks;
     struct scaler *scaler;      /* NULL: not configured */
     atomic_int effects_running; /* consumers that perform an effect outside the database */
     atomic_int calls_running;   /* those of them that wait for an answer of HTTP */

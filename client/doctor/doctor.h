@@ -2,7 +2,7 @@
 /*
  * doctor.h - the checks of `tavola doctor`. Each check adds its findings, and continues after a failure if it
  * can. If the setting of a part is missing, that is a note. Nothing is changed, except that the probe makes
- * and deletes a table.
+ * and deletes a table, and that of the chunks bytes.
  */
 #ifndef CLIENT_DOCTOR_DOCTOR_H
 #define CLIENT_DOCTOR_DOCTOR_H
@@ -19,6 +19,9 @@ void doctor_check_disk(const struct facts *facts, struct findings *out);
 
 /* TAVOLA_REDIS: its settings and its clock. */
 void doctor_check_redis(const struct client_config *config, struct findings *out);
+
+/* Where chunks of blobs may be outside of the database: whether bytes can be put, read and removed there. */
+void doctor_check_chunks(const struct client_config *config, struct findings *out);
 
 /*
  * How long the certificates last: those in the PEM files of the settings, and the one that TAVOLA_TARGET

@@ -148,11 +148,11 @@ static enum status expire_all(
     return STATUS_OK;
 }
 
-static enum status collect_blobs(
-    struct worker *store, struct sweep_counts *counts, bool *more, struct error *err)
+static enum status collect_blobs(struct worker *store, const struct sweep_ages *ages,
+    struct sweep_counts *counts, bool *more, struct error *err)
 {
     struct blob_counts blobs = { 0 };
-    enum status status = blob_collect_round(store, &blobs, more, err);
+    enum status status = blob_collect_round(store, ages->chunk_s, &blobs, more, err);
 
     counts->blob_parts += blobs.parts;
     counts->blob_chunks += blobs.chunks;
@@ -171,7 +171,7 @@ enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struc
         TRY(worker_attempt(store, raise_floor, &sweep, err));
         TRY(remove_all(store, &sweep, &sql_dead_purge, &counts->dead_rows, more, err));
     }
-    TRY(collect_blobs(store, counts, more, err));
+    TRY(collect_blobs(store, ages, counts, more, err));
     TRY(remove_all(store, &sweep, &sql_marker_sweep, &counts->markers, more, err));
     TRY(remove_all(store, &sweep, &sql_request_sweep, &counts->requests, more, err));
     TRY(feed_purge_round(store, ages->change_s, &counts->changes, more, err));

@@ -24,6 +24,7 @@ struct sweep_ages {
     int64_t request_s;     /* since the request was decided */
     int64_t change_s;      /* since the change was made */
     int64_t audit_s;       /* since the record was made */
+    int64_t chunk_s;       /* of bytes in a chunk store, since no content names the chunk */
 };
 
 /*

@@ -19,6 +19,7 @@ struct collection {
     int64_t parts;
     int64_t condemned; /* chunks that the last transaction has locked */
     int64_t chunks;
+    int64_t kept_s; /* how long the objects of deleted chunks are kept */
 };
 
 /* Begin a transaction with a statement that locks rows, and take the rows. */
@@ -98,7 +99,7 @@ static void add_chunks(struct session *session, const PGresult *rows, struct pg_
 static enum status delete_some(struct session *session, void *context, struct error *err)
 {
     struct collection *collection = context;
-    struct pg_params limit, chunks;
+    struct pg_params limit, chunks, kept;
     PG_RESULT locked = NULL;
     PG_RESULT deleted = NULL;
 
@@ -112,7 +113,9 @@ static enum status delete_some(struct session *session, void *context, struct er
         return STATUS_OK;
     }
     add_chunks(session, locked, &chunks);
-    TRY(pg_send(&session->pg, &sql_chunks_collect, &chunks, err));
+    add_chunks(session, locked, &kept);
+    pg_add_int8(&kept, collection->kept_s);
+    TRY(pg_send(&session->pg, &sql_chunks_collect, &kept, err));
     TRY(pg_send(&session->pg, &sql_chunks_spare, &chunks, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &deleted, err));
@@ -125,9 +128,9 @@ static enum status delete_some(struct session *session, void *context, struct er
 }
 
 enum status blob_collect_round(
-    struct worker *store, struct blob_counts *counts, bool *more, struct error *err)
+    struct worker *store, int64_t kept_s, struct blob_counts *counts, bool *more, struct error *err)
 {
-    struct collection collection = { .contents = 1 };
+    struct collection collection = { .contents = 1, .kept_s = kept_s };
 
     for (int i = 0; i < ROUND_STEPS && collection.contents > 0; i++) {
         collection.parts = 0;

@@ -28,8 +28,13 @@ struct blob_counts {
     int64_t chunks; /* deleted */
 };
 
-/* Run a round, whose work is bounded. *more is set if more can be removed now. */
+/*
+ * Run a round, whose work is bounded. *more is set if more can be removed now.
+ *
+ * kept_s  how long the objects of deleted chunks are kept in their chunk stores: they become strays, which
+ *         stray_remove.h removes
+ */
 MUST_USE enum status blob_collect_round(
-    struct worker *store, struct blob_counts *counts, bool *more, struct error *err);
+    struct worker *store, int64_t kept_s, struct blob_counts *counts, bool *more, struct error *err);
 
 #endif

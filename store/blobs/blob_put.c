@@ -10,11 +10,11 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "domain/blobs/blob_hash.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
 #include "store/blobs/blob_rows.h"
+#include "store/blobs/chunk_bytes.h"
 #include "store/sql.h"
 
 enum upload_column { UPLOAD_CONTENT, UPLOAD_STATE, UPLOAD_STORED, UPLOAD_KEPT_UNTIL_US };
@@ -201,18 +201,18 @@ void blob_put_get_upload(struct session *session, struct operation *operation)
 
 /* ---- append ---- */
 
-static enum status send_chunk(struct session *session, const struct operation *operation, struct error *err)
+static enum status send_chunk(struct session *session, const struct operation *operation,
+    const struct chunk_bytes *chunk, struct error *err)
 {
     const struct operation_blob *in = &operation->in.blob;
-    struct blob_digest digest = blob_hash_of(in->bytes);
     struct pg_params params;
 
+    TRY(chunk_bytes_send_hold(session, operation, chunk, err));
     blob_rows_add_content(&params, session, operation, &in->content);
     pg_add_int8(&params, in->writer);
     pg_add_int8(&params, in->offset);
     pg_add_int4(&params, (int32_t)(in->offset / LIMIT_BLOB_CHUNK_BYTES));
-    pg_add_bytes(&params, arena_copy(&session->arena, blob_digest_str(&digest)));
-    pg_add_bytes(&params, in->bytes);
+    chunk_bytes_add(in->bytes, chunk, &params);
     pg_add_int8(&params, kept_s(in));
     return pg_send(&session->pg, &sql_blob_append, &params, err);
 }
@@ -229,15 +229,24 @@ static enum status take_writer(struct session *session, struct error *err)
         err, REASON_UPLOAD_OFFSET_MISMATCH, "another stream has continued this upload, or it was abandoned");
 }
 
+static enum status take_append(struct session *session, const struct chunk_bytes *chunk, struct error *err)
+{
+    TRY(chunk_bytes_take_hold(session, chunk, err));
+    return take_writer(session, err);
+}
+
 /* No marker is needed: an attempt that repeats one whose answer was lost changes nothing. */
 static enum status append_chunk(struct session *session, struct operation *operation, struct error *err)
 {
+    struct chunk_bytes chunk;
+
+    TRY(chunk_bytes_prepare(session, operation, &chunk, err));
     TRY(send_begin_later(session, err));
-    TRY(send_chunk(session, operation, err));
+    TRY(send_chunk(session, operation, &chunk, err));
     TRY(pg_send(&session->pg, &sql_commit, NULL, err));
     TRY(pg_sync(&session->pg, err));
     TRY(take_begin_later(session, err));
-    TRY(take_writer(session, err));
+    TRY(take_append(session, &chunk, err));
     TRY(pg_end(&session->pg, err));
     FAILPOINT("blob_append.after_commit");
     return STATUS_OK;
@@ -336,15 +345,15 @@ static enum status send_point(
  * Store the last bytes of the content, which must be this stream's and complete, and point the name to it, if it has
  * one.
  */
-static enum status end_content(
-    struct session *session, const struct operation *operation, const struct blob *blob, struct error *err)
+static enum status end_content(struct session *session, const struct operation *operation,
+    const struct blob *blob, const struct chunk_bytes *last, struct error *err)
 {
     const struct operation_blob *in = &operation->in.blob;
 
     if (in->is_new)
         TRY(send_content(session, operation, err));
     if (in->bytes.len > 0)
-        TRY(send_chunk(session, operation, err));
+        TRY(send_chunk(session, operation, last, err));
     if (in->name.len > 0) {
         TRY(send_publish(session, operation, blob, err));
         TRY(send_point(session, operation, blob, err));
@@ -355,7 +364,7 @@ static enum status end_content(
     if (in->is_new)
         TRY(pg_done(&session->pg, err));
     if (in->bytes.len > 0)
-        TRY(take_writer(session, err));
+        TRY(take_append(session, last, err));
     TRY(take_writer(session, err));
     return pg_end(&session->pg, err);
 }
@@ -364,9 +373,12 @@ static enum status commit_content(struct session *session, struct operation *ope
 {
     const struct operation_blob *in = &operation->in.blob;
     struct blob *blob = ARENA_NEW(operation->arena, struct blob);
+    struct chunk_bytes last;
     struct blob_id old;
     bool had = false;
 
+    if (in->bytes.len > 0)
+        TRY(chunk_bytes_prepare(session, operation, &last, err));
     *blob = (struct blob){ .name = arena_copy(operation->arena, in->name),
         .content = in->content,
         .size = in->offset + (int64_t)in->bytes.len,
@@ -377,7 +389,7 @@ static enum status commit_content(struct session *session, struct operation *ope
         TRY(lock_name(session, operation, &had, &old, err));
     else
         TRY(begin_nameless(session, err));
-    TRY(end_content(session, operation, blob, err));
+    TRY(end_content(session, operation, blob, &last, err));
     if (had)
         TRY(blob_rows_send_discard(session, operation, &old, err));
     FAILPOINT_TRY("blob_put.before_commit", err);

@@ -4,13 +4,22 @@
  */
 #include "store/blobs/blob_read.h"
 
+#include <string.h>
+
 #include "domain/blobs/blob_hash.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/blobs/blob_rows.h"
+#include "store/blobs/chunk_bytes.h"
 #include "store/sql.h"
 
-enum chunk_column { CHUNK_DIGEST, CHUNK_BYTES, CHUNK_ENDS_SOON };
+enum chunk_column { CHUNK_DIGEST, CHUNK_BYTES, CHUNK_ENDS_SOON, CHUNK_STORE, CHUNK_OBJECT };
+
+/*
+ * A store may answer once with something else. And between the reading of the row and that of the object, the content
+ * may be collected: then the row says so.
+ */
+enum { MAX_READS = 3 };
 
 /* The reader of a discarded content keeps it for some more seconds. Only these readers write. */
 static enum status keep_content(struct session *session, const struct operation *operation, struct error *err)
@@ -29,9 +38,6 @@ static enum status take_chunk(const PGresult *rows, struct operation *operation,
     struct str bytes;
     struct blob_digest digest;
 
-    if (PQntuples(rows) == 0)
-        return reason_set(err, REASON_BLOB_CHANGED,
-            "the blob was replaced or deleted while it was being read: get it again");
     if (PQgetisnull(rows, 0, CHUNK_BYTES))
         return reason_set(err, REASON_BLOB_DAMAGED, "a chunk of a blob is missing");
     bytes = pg_bytes(rows, 0, CHUNK_BYTES);
@@ -42,7 +48,23 @@ static enum status take_chunk(const PGresult *rows, struct operation *operation,
     return STATUS_OK;
 }
 
-static enum status read_chunk(struct session *session, struct operation *operation, struct error *err)
+/* STATUS_NOT_FOUND: see chunk_bytes_fetch. */
+static enum status fetch_chunk(
+    struct session *session, const PGresult *rows, struct operation *operation, struct error *err)
+{
+    struct chunk_bytes chunk = { .store = (enum chunk_store_kind)pg_int2(rows, 0, CHUNK_STORE),
+        .object = blob_rows_id(rows, 0, CHUNK_OBJECT) };
+    struct str digest = pg_bytes(rows, 0, CHUNK_DIGEST), bytes;
+
+    if (digest.len == sizeof(chunk.digest.bytes))
+        memcpy(chunk.digest.bytes, digest.data, sizeof(chunk.digest.bytes));
+    TRY(chunk_bytes_fetch(session, operation, &chunk, &bytes, err));
+    operation->out.blob = (struct outcome_blob){ .bytes = bytes };
+    return STATUS_OK;
+}
+
+/* Read the chunk once. STATUS_NOT_FOUND, without a reason: its object is missing or has other bytes. */
+static enum status read_once(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_blob *in = &operation->in.blob;
     struct pg_params params;
@@ -52,8 +74,25 @@ static enum status read_chunk(struct session *session, struct operation *operati
     pg_add_int4(&params, (int32_t)in->number);
     pg_add_int8(&params, LIMIT_BLOB_READ_KEPT_S / 2);
     TRY(pg_query(&session->pg, &sql_chunk_read, &params, &rows, err));
-    TRY(take_chunk(rows, operation, err));
+    if (PQntuples(rows) == 0)
+        return reason_set(err, REASON_BLOB_CHANGED,
+            "the blob was replaced or deleted while it was being read: get it again");
+    if (PQgetisnull(rows, 0, CHUNK_OBJECT))
+        TRY(take_chunk(rows, operation, err));
+    else
+        TRY(fetch_chunk(session, rows, operation, err));
     return pg_bool(rows, 0, CHUNK_ENDS_SOON) ? keep_content(session, operation, err) : STATUS_OK;
+}
+
+static enum status read_chunk(struct session *session, struct operation *operation, struct error *err)
+{
+    enum status status = STATUS_NOT_FOUND;
+
+    for (int i = 0; i < MAX_READS && status == STATUS_NOT_FOUND; i++)
+        status = read_once(session, operation, err);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    return reason_set(err, REASON_BLOB_DAMAGED, "%s", arena_format(&session->arena, "%s", err->message).data);
 }
 
 void blob_read_chunk(struct session *session, struct operation *operation)

@@ -573,6 +573,7 @@ struct lane *lane_start(const struct lane_options *options)
         thread->session.locked_keys = options->locked_keys;
         if (options->locked_keys)
             thread->session.pg.lock_wait_ms = SESSION_LOCK_WAIT_MS;
+        thread->session.chunks = options->chunks;
         if (pthread_create(&thread->id, NULL, serve, thread) != 0)
             abort();
     }

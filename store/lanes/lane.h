@@ -61,6 +61,7 @@ struct lane_options {
     struct shared_catalogue *catalogue; /* the same */
     struct locked_keys *locked_keys;    /* the same; for lanes of writes, NULL in the others */
     struct quotas quotas;
+    const struct chunk_stores *chunks; /* as `chunks` of a session */
     int threads;
     /*
      * Lanes whose operations are more important; none by default. If they have worked while this

@@ -23,6 +23,7 @@ struct commit_observer {
     void *context;
 };
 
+struct chunk_stores; /* base/chunk_store.h */
 struct locked_keys;
 struct remembered;
 struct shared_catalogue;
@@ -46,7 +47,8 @@ struct session {
     struct locked_keys *locked_keys;
     struct catalogue *catalogue; /* a reference; NULL until the catalogue is read */
     struct quotas quotas;
-    struct arena arena; /* of the current piece of work */
+    const struct chunk_stores *chunks; /* borrowed; NULL: all chunks are in the database */
+    struct arena arena;                /* of the current piece of work */
     /* of the current operation, inserted by the next commit; NULL: none */
     struct audit_record *audit;
     int64_t now_ticks; /* this server's clock, read once per batch */

@@ -49,6 +49,11 @@ void worker_share_catalogue(struct worker *store, struct shared_catalogue *catal
     store->session.shared_catalogue = catalogue;
 }
 
+void worker_use_chunks(struct worker *store, const struct chunk_stores *chunks)
+{
+    store->session.chunks = chunks;
+}
+
 void worker_collect_traces(struct worker *store, struct taken_traces *traces)
 {
     store->traces = traces;

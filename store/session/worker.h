@@ -20,6 +20,7 @@
 #include "domain/intents/intent.h"
 #include "domain/intents/queue_control.h"
 
+struct chunk_stores; /* base/chunk_store.h */
 struct worker;
 struct remembered;
 struct shared_catalogue;
@@ -40,6 +41,9 @@ void worker_remember(struct worker *store, struct remembered *remembered);
 
 /* Share the catalogue; it is borrowed, and the same for all of the worker's threads. */
 void worker_share_catalogue(struct worker *store, struct shared_catalogue *catalogue);
+
+/* The stores of chunks that are not in the database; borrowed. NULL, as at first: there are none. */
+void worker_use_chunks(struct worker *store, const struct chunk_stores *chunks);
 
 /*
  * Read the history of the database, as on a new connection, so that the remembered state is recent.

@@ -364,7 +364,7 @@ MUTANTS = [
      "test_store", "blobs", ["the_collector_does_not_delete_a_chunk_that_a_stream_is_about_to_name"]),
 
     ("G56", [("store/blobs/sql/chunks_collect.sql",
-              "\n    and not exists (select from blob_parts p where (p.account, p.digest) = (k.account, k.digest))", "")],
+              "\n        and not exists (select from blob_parts p where (p.account, p.digest) = (k.account, k.digest))", "")],
      "test_store", "blobs", ["a_chunk_that_another_content_names_stays"]),
 
     ("G57", [("store/blobs/blob_put.c", "    if (had)\n        TRY(blob_rows_send_discard", "    if (had && !in)\n        TRY(blob_rows_send_discard")],
@@ -372,6 +372,26 @@ MUTANTS = [
 
     ("G57", [("store/blobs/blob_calls.c", "    TRY(blob_rows_send_discard(session, operation, &content, err));\n", "")],
      "test_store", "blobs", ["a_deleted_blob_leaves_nothing"]),
+
+    ("G68", [("store/blobs/sql/chunk_hold_stray.sql", " and not removing", ""),
+             ("store/blobs/sql/blob_append.sql", " and not s.removing", "")],
+     "test_store", "chunk_stores", ["bytes_that_the_collector_is_about_to_remove_become_no_chunk"]),
+
+    ("G68", [("store/blobs/sql/blob_append.sql",
+              "s.object_id = $10::uuid and not s.removing)", "s.object_id = $10::uuid and not s.removing) or $10::uuid is not null"),
+             ("store/blobs/chunk_bytes.c", "    return PQntuples(rows) > 0\n", "    return PQntuples(rows) >= 0\n")],
+     "test_store", "chunk_stores", ["bytes_that_are_gone_become_no_chunk"]),
+
+    ("G68", [("store/blobs/sql/blob_append.sql",
+              "and exists (select from blob_chunks k where k.account = $1::text and k.digest = $6::bytea)", "and true")],
+     "test_store", "chunk_stores", ["a_chunk_that_is_gone_is_not_named"]),
+
+    ("G68", [("store/blobs/sql/chunk_hold.sql", " for update", "")],
+     "test_store", "chunk_stores", ["the_collector_leaves_a_chunk_that_a_stream_has_found"]),
+
+    ("G68", [("store/blobs/chunk_bytes.c", "arena_format(arena, \"%.*s/%.2s/%s-%s\", STR_ARG(folder), hex, hex, id)",
+              "arena_format(arena, \"%.*s/%.2s/%s%.0s\", STR_ARG(folder), hex, hex, id)")],
+     "test_store", "chunk_stores", ["a_chunk_that_is_put_again_has_another_name_than_the_bytes_that_are_to_go"]),
 
     ("G60", [("store/entities/sql/held_lock.sql", "\nfor update of c", "")],
      "test_store", "held_blobs", ["a_writer_that_gives_a_content_up_waits_for_one_that_takes_it"]),

@@ -37,8 +37,9 @@ from tavola_test.waiting import wait_for
 
 FAULTS = ("kill", "stop", "error", *TROUBLES, *(trouble + "+kill" for trouble in TROUBLES))
 HITS = (1, 2)
-FOLDERS = ("service", "workers", "store", "queue", "rpc")
+FOLDERS = ("service", "workers", "store", "chunks", "queue", "rpc")
 REPORT_EVERY = 50
+os.environ.setdefault("TEST_BLOB_STORE", "directory")  # which has points of its own, and all those of the database
 PROVOKE_PAUSE = 0.1
 PROVOKE_SECONDS = 3
 

@@ -68,6 +68,8 @@ insert into blob_contents values ('local', gen_random_uuid(), 2, 1, 0, null, now
     ('local', gen_random_uuid(), 3, 0, 0, null, now() - interval '1 hour');
 insert into blob_parts values ('local', gen_random_uuid(), 0, 'a');
 insert into blob_chunks values ('local', 'b', 1, '', null), ('local', 'c', 1, '', now() - interval '1 hour');
+insert into blob_chunks values ('local', 'd', 1, '', null, 1, '00000000-0000-0000-0000-000000000008');
+insert into blob_strays values ('00000000-0000-0000-0000-000000000008', 'local', 'd', 1, now() - interval '1 hour');
 delete from catalogue
 """
 

@@ -53,8 +53,7 @@ class PutAndGet(ServerCase):
     def test_a_range_reads_only_its_chunks(self):
         data = b"".join(content(CHUNK, number) for number in range(4))
         put(self.client, "damaged", pieces(data, CHUNK))
-        digest = sha256(data[:CHUNK]).hex()
-        self.stack.sql(f"update blob_chunks set bytes = 'x' where digest = '\\x{digest}'")
+        blobs.change_chunk(self.stack, sha256(data[:CHUNK]))
         _, found = get(self.client, "damaged", offset=CHUNK)
         self.assertEqual(found, data[CHUNK:])
 
@@ -93,10 +92,11 @@ class PutAndGet(ServerCase):
     def test_stored_bytes_that_have_changed_are_never_returned(self):
         data = content(2 * CHUNK, 99)
         put(self.client, "rotten", data)
-        digest = sha256(data[CHUNK:]).hex()
-        self.stack.sql(f"update blob_chunks set bytes = set_byte(bytes, 7, 1 - get_bit(bytes, 0)) where digest = '\\x{digest}'")
+        blobs.change_chunk(self.stack, sha256(data[CHUNK:]))
         self.refused("INTERNAL", "BLOB_DAMAGED", get, self.client, "rotten")
-        self.stack.sql(f"delete from blob_chunks where digest = '\\x{digest}'")
+        blobs.lose_chunk(self.stack, sha256(data[CHUNK:]))
+        self.refused("INTERNAL", "BLOB_DAMAGED", get, self.client, "rotten")
+        self.stack.sql(f"delete from blob_chunks where digest = '\\x{sha256(data[CHUNK:]).hex()}'")
         self.refused("INTERNAL", "BLOB_DAMAGED", get, self.client, "rotten")
 
     def test_bad_requests_say_what_is_wrong(self):

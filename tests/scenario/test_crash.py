@@ -39,6 +39,8 @@ SLICE = [
     ("periods.between_tables", "kill", 2),
     ("held_blobs.before_changes", "kill", 1),
     ("purge.after_references", "kill", 1),
+    ("chunk.after_put", "kill", 2),
+    ("stray.after_remove", "kill", 1),
 ]
 
 

@@ -23,6 +23,7 @@ START_TEST(every_kind_has_a_route)
     case LANE_PAGE:
     case LANE_CHANGE:
     case LANE_BULK:
+    case LANE_BLOB:
         ck_assert_msg(has_function, "%s: the route has no function", facts->name);
         ck_assert_msg(!route->run || !route->run_observed, "%s: the route has two functions", facts->name);
         return;

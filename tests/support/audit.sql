@@ -153,6 +153,15 @@ union all
 select 'blob_chunks: condemned, and not collected', count(*)
 from blob_chunks where condemned < now() - interval '2 minutes'
 union all
+select 'blob_chunks: with neither bytes nor an object', count(*)
+from blob_chunks where (bytes is null) = (object_id is null) or (object_id is null) <> (store = 0)
+union all
+select 'blob_strays: due, and not removed', count(*)
+from blob_strays where due < now() - interval '2 minutes'
+union all
+select 'blob_strays: that chunks name', count(*)
+from blob_strays s join blob_chunks k on k.object_id = s.object_id
+union all
 select 'intents: of an unknown kind', count(*) from intents where kind not in (1, 2)
 union all
 select 'intents: of no table', count(*)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fails when an include points the wrong way, or when a library's headers are used outside their one place.
 #
-#   base <- domain <- api <- odata; domain <- store, queue; base <- rpc, http; all <- service, workers, client
+#   base <- domain <- api <- odata; domain <- store, queue; base <- rpc, http <- chunks; all <- service, workers, client
 #   tests/ and bench/ are free
 #
 # usage: check_includes.sh ROOT
@@ -26,9 +26,10 @@ allowed_for() { # FOLDER
     queue) echo 'base|domain|queue' ;;
     rpc) echo 'base|rpc' ;;
     http) echo 'base|http' ;;
-    service) echo 'base|domain|api|odata|store|queue|rpc|http|service|google|grpc|tavola|proto' ;;
-    workers) echo 'base|domain|api|store|queue|rpc|http|workers' ;;
-    client) echo 'base|domain|api|store|queue|rpc|http|client|google|grpc|tavola|proto' ;;
+    chunks) echo 'base|http|chunks' ;;
+    service) echo 'base|domain|api|odata|store|queue|rpc|http|chunks|service|google|grpc|tavola|proto' ;;
+    workers) echo 'base|domain|api|store|queue|rpc|http|chunks|workers' ;;
+    client) echo 'base|domain|api|store|queue|rpc|http|chunks|client|google|grpc|tavola|proto' ;;
     esac
 }
 
@@ -44,7 +45,7 @@ END
 }
 
 check_library() { # NAME FOLDER PATTERN
-    folders=$(for folder in base domain api odata store queue rpc http service workers client; do
+    folders=$(for folder in base domain api odata store queue rpc http chunks service workers client; do
         [ "$folder" = "$2" ] || printf '%s ' "$folder"
     done)
     # shellcheck disable=SC2086 # a list of folders
@@ -57,7 +58,7 @@ $found
 END
 }
 
-for folder in base domain api odata store queue rpc http service workers client; do
+for folder in base domain api odata store queue rpc http chunks service workers client; do
     check_folder "$folder"
 done
 

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 fresh_tree() {
     rm -rf "$work/tree"
-    for folder in base domain api odata store queue rpc http service workers client; do
+    for folder in base domain api odata store queue rpc http chunks service workers client; do
         mkdir -p "$work/tree/$folder"
     done
 }

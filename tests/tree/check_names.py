@@ -18,7 +18,7 @@ import re
 
 import tree
 
-LAYERS = ("api", "base", "client", "domain", "http", "odata", "queue", "rpc", "service", "store", "workers")
+LAYERS = ("api", "base", "chunks", "client", "domain", "http", "odata", "queue", "rpc", "service", "store", "workers")
 # The C library's names with an x before them: they end the program where memory has run out.
 ALLOWED = {"xmalloc", "xcalloc", "xrealloc", "memory_keep"}
 VAGUE = r"\b(?i:whoever|somebody|nobody|anybody|everybody)\b"

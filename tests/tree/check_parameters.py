@@ -13,7 +13,7 @@ import re
 import tree
 
 MAX_PARAMETERS = 6
-FOLDERS = ("api", "base", "bench", "client", "domain", "http", "odata", "queue", "rpc", "service", "store", "tests", "workers")
+FOLDERS = ("api", "base", "bench", "chunks", "client", "domain", "http", "odata", "queue", "rpc", "service", "store", "tests", "workers")
 # Functions whose parameters another library dictates.
 ALLOWED = {
     ("http/metrics_server.c", "handle_request"): "the access handler of libmicrohttpd",

@@ -16,7 +16,7 @@ import tree
 
 PAGES = ("docs/reliability.md", "docs/conformance.md")
 GUARD_PAGES = ("docs/protocol.md", "docs/reliability.md")
-FOLDERS = ("api", "base", "client", "domain", "http", "odata", "queue", "rpc", "service", "store", "workers", "migrations", "tests", "demo", "bench")
+FOLDERS = ("api", "base", "chunks", "client", "domain", "http", "odata", "queue", "rpc", "service", "store", "workers", "migrations", "tests", "demo", "bench")
 SUFFIXES = (".c", ".h", ".py", ".sql", ".pml", ".sh", ".proto", ".lua")
 NAME = re.compile(r"^[a-z]+(?:_[a-z0-9]+){2,}$")
 PATH = re.compile(r"^[\w/.-]+\.(?:c|h|py|sql|pml|sh|proto|lua)$")

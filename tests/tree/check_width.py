@@ -11,7 +11,7 @@ import re
 
 import tree
 
-FOLDERS = ("base", "domain", "api", "store", "queue", "rpc", "http", "odata", "service", "workers", "client", "bench", "examples",
+FOLDERS = ("base", "domain", "api", "store", "queue", "rpc", "http", "chunks", "odata", "service", "workers", "client", "bench", "examples",
            "tests")
 MAX_WIDTH = 120
 COMMENT = re.compile(r"/\*|^ *\*/?( |$)")

@@ -12,6 +12,7 @@
 #include "domain/intents/delivery.h"
 #include "domain/limits.h"
 #include "store/background/sweep.h"
+#include "store/blobs/stray_remove.h"
 #include "store/connection/stalled_sessions.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
@@ -88,9 +89,20 @@ enum status gauges_read(struct worker *store, struct gauges *out, struct error *
     return fake_down(err);
 }
 
+enum status stray_remove_round(struct worker *store, struct stray_round *round, struct error *err)
+{
+    (void)store, (void)round;
+    return fake_down(err);
+}
+
 void worker_share_catalogue(struct worker *store, struct shared_catalogue *catalogue)
 {
     (void)store, (void)catalogue;
+}
+
+void worker_use_chunks(struct worker *store, const struct chunk_stores *chunks)
+{
+    (void)store, (void)chunks;
 }
 
 enum status put_blob_perform(struct worker *store, const struct effect *effect, struct arena *arena,

@@ -4,7 +4,10 @@
  */
 #include "workers/effects/effects.h"
 
+#include <string.h>
+
 #include "api/json/entity_json.h"
+#include "chunks/chunk_open.h"
 #include "domain/reason.h"
 #include "domain/transactions/effect.h"
 #include "workers/effects/files.h"
@@ -34,7 +37,10 @@ static int at_least_one(int64_t count)
     return count > 1 ? (int)count : 1;
 }
 
-/* Calls have at most half of the slots: a slow receiver leaves the others to files and blobs, if there are two. */
+/*
+ * Calls, and puts into a store of chunks, have at most half of the slots: a slow receiver leaves the others to files
+ * and blobs, if there are two.
+ */
 static bool take_permit(struct worker_shared *shared, bool is_call)
 {
     int max = at_least_one(shared->config->threads / 2);
@@ -73,6 +79,22 @@ static enum status write_file(
     return files_append(&at, content, effect->note.offset, effect->note.min_size, &ctx->failure_cause, err);
 }
 
+/* ---- blobs ---- */
+
+/* A store of chunks that cannot be used is not a database that cannot be used: other work goes on. */
+static enum status put_blob(struct worker_ctx *ctx, const struct effect *effect, struct arena *arena,
+    struct receipt *receipt, struct error *err)
+{
+    enum status status = put_blob_perform(ctx->store, effect, arena, receipt, err);
+
+    if (status == STATUS_OK || !err->reason ||
+        strcmp(err->reason, reason_info(REASON_BLOB_STORE_UNAVAILABLE)->name) != 0)
+        return status;
+    ctx->failure_cause = DELIVERY_OF_OUTSIDE;
+    err->status = STATUS_INTERNAL;
+    return err->status;
+}
+
 /* ---- all ---- */
 
 static enum status run_effect(struct worker_ctx *ctx, const struct effect *effect, struct arena *arena,
@@ -81,7 +103,7 @@ static enum status run_effect(struct worker_ctx *ctx, const struct effect *effec
     struct str content = effect_content(effect);
 
     if (effect->step.kind == STEP_PUT_BLOB)
-        return put_blob_perform(ctx->store, effect, arena, receipt, err);
+        return put_blob(ctx, effect, arena, receipt, err);
     if (effect->step.kind == STEP_HTTP_CALL)
         return http_call_perform(ctx, effect, arena, receipt, err);
     TRY(write_file(ctx, effect, content, err));
@@ -95,7 +117,8 @@ static enum status perform(void *context, const struct effect *effect, struct ar
     struct receipt *receipt, struct error *err)
 {
     struct worker_ctx *ctx = context;
-    bool is_call = effect->step.kind == STEP_HTTP_CALL;
+    bool is_call = effect->step.kind == STEP_HTTP_CALL ||
+                   (effect->step.kind == STEP_PUT_BLOB && chunk_open_used(&ctx->shared->chunks));
     enum status status;
 
     if (!take_permit(ctx->shared, is_call))

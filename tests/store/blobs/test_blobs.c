@@ -6,6 +6,7 @@
 #include <check.h>
 
 #include "base/digits.h"
+#include "chunks/chunk_directory.h"
 #include "domain/blobs/blob_hash.h"
 #include "domain/limits.h"
 #include "store/blobs/blob_calls.h"
@@ -14,6 +15,7 @@
 #include "store/blobs/blob_read.h"
 #include "store/sql.h"
 #include "tests/support/calls.h"
+#include "tests/support/temporary.h"
 #include "tests/support/worker_world.h"
 
 enum { CHUNK = LIMIT_BLOB_CHUNK_BYTES };
@@ -28,9 +30,30 @@ static void setup(void)
     ck_assert_int_eq(session_ensure(&world.writer, &err), STATUS_OK);
 }
 
+static struct chunk_stores stores;
+
+/* The same tests with chunks in a directory. */
+static void setup_directory(void)
+{
+    static char path[MAX_TEMPORARY_PATH];
+
+    setup();
+    temporary_folder_make("chunks", path, sizeof(path));
+    stores = (struct chunk_stores){ .put_into = CHUNK_STORE_DIRECTORY,
+        .of[CHUNK_STORE_DIRECTORY] = chunk_directory_open(path) };
+    world.writer.chunks = &stores;
+    worker_use_chunks(world.worker, &stores);
+}
+
 static void teardown(void)
 {
     world_close(&world);
+}
+
+static void teardown_directory(void)
+{
+    world_close(&world);
+    stores.of[CHUNK_STORE_DIRECTORY]->calls->close(stores.of[CHUNK_STORE_DIRECTORY]);
 }
 
 /* A chunk whose bytes are all the same. */
@@ -118,7 +141,7 @@ static struct blob_counts collect_due(void)
     struct error err = { 0 };
     bool more = false;
 
-    ck_assert_msg(blob_collect_round(world.worker, &counts, &more, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(blob_collect_round(world.worker, 0, &counts, &more, &err) == STATUS_OK, "%s", err.message);
     ck_assert(!more);
     return counts;
 }
@@ -185,7 +208,7 @@ START_TEST(the_collector_does_not_delete_a_chunk_that_a_stream_is_about_to_name)
     struct blob_digest digest = blob_hash_of(bytes);
     static char hex[2 * BLOB_DIGEST_BYTES + 3] = "\\x", text[2 * CHUNK + 3] = "\\x";
     const char *params[] = { "acme", "02000000-0000-0000-0000-000000000000", "2", "0", "0", hex, text,
-        "900" };
+        "262144", "0", NULL, "900" };
     PGresult *appended;
 
     put_chunk(1, 'x');
@@ -304,13 +327,11 @@ START_TEST(accounts_share_no_chunk)
 }
 END_TEST
 
-Suite *test_blobs_suite(void)
+static void add_tests(Suite *suite, const char *name, void (*begins)(void), void (*ends)(void))
 {
-    Suite *suite = suite_create("blobs");
-    TCase *tc = tcase_create("blobs");
+    TCase *tc = tcase_create(name);
 
-    test_postgres_start();
-    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_checked_fixture(tc, begins, ends);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_replaced_content_goes_and_the_new_one_stays);
     tcase_add_test(tc, a_deleted_blob_leaves_nothing);
@@ -323,5 +344,14 @@ Suite *test_blobs_suite(void)
     tcase_add_test(tc, a_large_content_is_collected_in_pieces);
     tcase_add_test(tc, accounts_share_no_chunk);
     suite_add_tcase(suite, tc);
+}
+
+Suite *test_blobs_suite(void)
+{
+    Suite *suite = suite_create("blobs");
+
+    test_postgres_start();
+    add_tests(suite, "in the database", setup, teardown);
+    add_tests(suite, "in a directory", setup_directory, teardown_directory);
     return suite;
 }

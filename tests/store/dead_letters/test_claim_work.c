@@ -212,7 +212,7 @@ END_TEST
 /* If all work comes from Redis, no worker looks for claims of dead consumers. */
 START_TEST(the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open)
 {
-    static const struct sweep_ages ages = { 3600, 3600, 3600, 3600, 3600 };
+    static const struct sweep_ages ages = { 3600, 3600, 3600, 3600, 3600, 3600 };
     struct sweep_counts counts = { 0 };
     struct intent *open = scan(3);
     bool more;

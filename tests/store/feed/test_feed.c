@@ -415,7 +415,7 @@ END_TEST
 
 static struct sweep_counts sweep(void)
 {
-    const struct sweep_ages ages = { DAY_S, DAY_S, DAY_S, DAY_S, DAY_S };
+    const struct sweep_ages ages = { DAY_S, DAY_S, DAY_S, DAY_S, DAY_S, DAY_S };
     struct sweep_counts counts = { 0 };
     struct worker *worker;
     struct error err = { 0 };

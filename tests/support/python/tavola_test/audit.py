@@ -3,6 +3,7 @@
 
 import os
 
+from tavola_test import chunk_stores
 from tavola_test.waiting import wait_for
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "audit.sql")
@@ -12,13 +13,15 @@ _MIGRATIONS = "schema_migrations"  # one row per migration, for good
 
 
 def counts(stack):
-    """Returns {"<table>: <what>": number of rows} without zeros. A table that the audit does not know is an error."""
+    """Returns {"<table>: <what>": number of rows} without zeros, and what differs
+    between rows and a chunk store. A table that the audit does not know is an error."""
     with open(FILE, encoding="utf-8") as file:
         lines = [line.rsplit("|", 1) for line in stack.sql(file.read()).split("\n")]
     known = {what.split(":")[0] for what, _ in lines} | _OUR_OWN | {_MIGRATIONS}
     tables = set(stack.sql(TABLES).split("\n"))
     assert tables <= known, f"tests/support/audit.sql says nothing of {tables - known}"
-    return {what: int(count) for what, count in lines if count != "0"}
+    left = {what: int(count) for what, count in lines if count != "0"}
+    return {**left, **chunk_stores.differences(stack)}
 
 
 def check(stack, seconds=30):

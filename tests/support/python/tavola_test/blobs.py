@@ -3,6 +3,7 @@
 
 import hashlib
 
+from tavola_test import chunk_stores
 from tavola_test.client import types
 
 CHUNK = 256 * 1024  # domain/limits.h
@@ -30,6 +31,29 @@ def get(caller, name="", **fields):
     """(description, content) of a blob, or of a range of it."""
     blob, *rest = caller.get_blob([GetBlobRequest(name=name, **fields)])
     return blob.blob, b"".join(reply.content for reply in rest)
+
+
+def _object_of(stack, digest):
+    """The name of a chunk's object in the chunk store; empty: the row has the bytes."""
+    return stack.sql(f"select {chunk_stores.NAME} from blob_chunks where digest = '\\x{digest.hex()}' and object_id is not null")
+
+
+def change_chunk(stack, digest):
+    """Change a byte of the chunk where it is stored."""
+    name = _object_of(stack, digest)
+    if name:
+        stack.chunk_store.change(name)
+    else:
+        stack.sql(f"update blob_chunks set bytes = set_byte(bytes, 7, get_byte(bytes, 7) # 1) where digest = '\\x{digest.hex()}'")
+
+
+def lose_chunk(stack, digest):
+    """The chunk has no bytes any more."""
+    name = _object_of(stack, digest)
+    if name:
+        stack.chunk_store.remove(name)
+    else:
+        stack.sql(f"delete from blob_chunks where digest = '\\x{digest.hex()}'")
 
 
 def content(size, seed=0):

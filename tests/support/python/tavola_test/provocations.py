@@ -612,10 +612,19 @@ class Puts(Provocation):
             promise(content in possible, "a blob has a content that no put had")
             caller.delete_blob(name=self.name)
         self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+        self.stack.sql("update blob_strays set due = now()")
 
 
 class Collections(Puts):
     role = WORKER
+
+
+class Strays(Collections):
+    """What puts have left in the chunk store, and the collector, is due at once."""
+
+    def provoke(self, caller):
+        super().provoke(caller)
+        self.stack.sql("update blob_strays set due = now()")
 
 
 class LargeEntities(Provocation):
@@ -663,6 +672,9 @@ class Scrubs(Provocation):
 BY_PREFIX = {
     "blob_collect.": Collections,
     "blob_": Puts,
+    "chunk.": Puts,
+    "chunk_file.": Puts,
+    "stray.": Strays,
     "build.settled": StrongBuild,
     "held_blobs.": LargeEntities,
     "purge.after_references": LargePurges,

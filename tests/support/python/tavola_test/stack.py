@@ -14,7 +14,7 @@ import socket
 import subprocess
 import tempfile
 
-from tavola_test import client, log_lines, servers
+from tavola_test import chunk_stores, client, log_lines, servers
 from tavola_test.disk import Disk, NoDisk
 from tavola_test.postgres import BINARIES, Postgres
 from tavola_test.processes import Child, program, run_program
@@ -43,6 +43,7 @@ class Stack:
         self.operated = operated
         self.folder = tempfile.mkdtemp(prefix="ts-")
         self.children = []
+        self.chunk_store = chunk_stores.of_tests(self.folder)
         self.server_defaults = {}  # settings of each server that is started
         self.server = self.worker = self.redis = None
         self.own_postgres = own_postgres
@@ -88,6 +89,7 @@ class Stack:
         try:
             self.check_logs()
         finally:
+            self.chunk_store.close()
             if self.disk:
                 self.disk.close()
             shutil.rmtree(self.folder)
@@ -263,7 +265,7 @@ class Stack:
         given = {"TAVOLA_POSTGRES": self.postgres, "TAVOLA_REDIS": "unix:" + self.redis_socket}
         if self.own_postgres and not self.disk and not self.operated:
             given["TAVOLA_ALLOW_DATA_LOSS"] = "on"  # see OWN_SETTINGS
-        return {**given, **more}
+        return {**given, **self.chunk_store.settings, **more}
 
     def server_settings(self, **more):
         """Tables may be made as fast as a test can: the tests of their rate set it."""

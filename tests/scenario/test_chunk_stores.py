@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chunks of blobs in a directory: what is stored where, a directory that goes away, and what broken puts leave."""
+
+import hashlib
+import os
+import unittest
+
+from tavola_test import audit, blobs, log_lines
+from tavola_test.blobs import CHUNK, content, get, put
+from tavola_test.case import ServerCase
+from tavola_test.chunk_stores import Directory
+from tavola_test.client import ApiError
+from tavola_test.processes import run_program
+from tavola_test.stack import BAD_SETTING, Stack
+from tavola_test.waiting import wait_for
+
+
+class InADirectory(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack(redis=False)
+        cls.addClassCleanup(cls.stack.close)
+        cls.stack.chunk_store = Directory(cls.stack.folder)
+        cls.folder = cls.stack.chunk_store.folder
+        cls.stack.start_server()
+        cls.stack.start_worker(TAVOLA_SWEEP_INTERVAL_SECONDS="1")
+        cls.client = cls.stack.connect()
+        cls.addClassCleanup(cls.client.channel.close)
+
+    refused = ServerCase.refused
+
+    def end_waits(self):
+        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+        self.stack.sql("update blob_strays set due = now()")
+
+    def test_files_have_the_bytes_under_their_digests_and_no_row_has(self):
+        data = content(2 * CHUNK + 5, 1)
+        put(self.client, "files", data[:1 << 20])
+        self.assertEqual(self.stack.sql("select count(*) from blob_chunks where bytes is not null"), "0")
+        for name in self.stack.chunk_store.names():
+            with open(os.path.join(self.folder, name), "rb") as file:
+                self.assertEqual(hashlib.sha256(file.read()).hexdigest(), os.path.basename(name).split("-")[0])
+        self.assertEqual(get(self.client, "files")[1], data[:1 << 20])
+        self.assertEqual(os.stat(self.folder + "/default").st_mode & 0o777, 0o700)
+
+    def test_a_server_that_starts_again_has_all(self):
+        data = content(CHUNK + 5, 2)
+        put(self.client, "kept", data)
+        self.stack.server.kill()
+        self.stack.start_server()
+        with self.stack.connect() as caller:
+            self.assertEqual(get(caller, "kept")[1], data)
+
+    def test_without_its_directory_the_server_refuses_and_goes_on_afterwards(self):
+        data = content(3 * CHUNK + 5, 3)
+        put(self.client, "before", data)
+        requests = list(blobs.messages("away", data[:2 * CHUNK], upload_id="away"))
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", list, self.client.put_blob(requests[:-1]))
+        os.rename(self.folder, self.folder + ".away")
+        rest = {"upload_id": "away", "offset": 2 * CHUNK}
+        error = self.refused("UNAVAILABLE", "BLOB_STORE_UNAVAILABLE", put, self.client, "away", data[2 * CHUNK:], **rest)
+        self.assertNotIn(self.folder, error.message)
+        self.refused("UNAVAILABLE", "BLOB_STORE_UNAVAILABLE", get, self.client, "before")
+        self.assertEqual(self.client.stat_blob(name="before").blob.size, len(data))
+        self.assertFalse(os.path.exists(self.folder))
+        os.rename(self.folder + ".away", self.folder)
+        self.assertEqual(self.client.get_upload(upload_id="away").stored, 2 * CHUNK)
+        put(self.client, "away", data[2 * CHUNK:], **rest)
+        self.assertEqual(get(self.client, "away")[1], data)
+        self.assertEqual(get(self.client, "before")[1], data)
+
+    def test_what_is_replaced_deleted_or_broken_leaves_no_file(self):
+        for number in range(3):
+            put(self.client, "gone", content(CHUNK + 5, 10 + number))
+        cut = list(blobs.messages("cut", content(CHUNK + 5, 20)))[:-1]
+        with self.assertRaises(ApiError):
+            list(self.client.put_blob(cut))
+        self.client.delete_blob(name="gone")
+
+        def is_clean():
+            self.end_waits()
+            return not audit.counts(self.stack)
+
+        wait_for("the files to go", is_clean, 30)
+
+    def test_a_removal_that_fails_is_logged_and_tried_again(self):
+        put(self.client, "stuck", content(CHUNK, 30))
+        self.client.delete_blob(name="stuck")
+        os.rename(self.folder, self.folder + ".away")
+
+        def is_tried():
+            self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+            return log_lines.of(self.stack.worker.output(), "remove_strays")
+
+        wait_for("an attempt", is_tried, 30)
+        os.rename(self.folder + ".away", self.folder)
+        wait_for("the removal", lambda: self.end_waits() or self.stack.sql("select count(*) from blob_strays") == "0", 30)
+
+    def test_the_doctor_tries_the_directory_out(self):
+        said = run_program("tavola", "doctor", "--all", settings=self.stack.settings({})).stdout
+        self.assertIn("TAVOLA_BLOB_DIRECTORY", said)
+        self.assertNotIn("cannot", "".join(line for line in said.split("\n") if "BLOB" in line))
+        wrong = self.stack.settings({"TAVOLA_BLOB_DIRECTORY": self.folder + ".none"})
+        said = run_program("tavola", "doctor", settings=wrong).stdout
+        self.assertIn("TAVOLA_BLOB_DIRECTORY", said)
+        self.assertIn("cannot", said)
+
+
+class Settings(unittest.TestCase):
+    def test_a_directory_that_is_not_named_stops_the_start(self):
+        with Stack(redis=False) as stack:
+            server = stack.start_server(wait=False, TAVOLA_BLOB_STORE="directory")
+            wait_for("the end", lambda: not server.is_running())
+            self.assertEqual(server.exit_code(), BAD_SETTING)
+            self.assertIn("TAVOLA_BLOB_DIRECTORY", server.output())
+            server = stack.start_server(wait=False, TAVOLA_BLOB_STORE="directory", TAVOLA_BLOB_DIRECTORY="relative")
+            wait_for("the end", lambda: not server.is_running())
+            self.assertEqual(server.exit_code(), BAD_SETTING)
+
+    def test_chunks_stay_readable_when_the_setting_changes(self):
+        with Stack(redis=False) as stack:
+            directory = Directory(stack.folder)
+            data = [content(CHUNK + 5, number) for number in range(3)]
+            for number, more in enumerate([{}, directory.settings, {"TAVOLA_BLOB_DIRECTORY": directory.folder}]):
+                stack.new_target()
+                stack.start_server(**more)
+                with stack.connect() as caller:
+                    put(caller, f"{number}", data[number])
+                    for earlier in range(number + 1):
+                        self.assertEqual(get(caller, f"{earlier}")[1], data[earlier])
+                stack.server.kill()
+            self.assertEqual(stack.sql("select store, count(*) from blob_chunks group by 1 order by 1"), "0|4\n1|2")
+
+
+if __name__ == "__main__":
+    unittest.main()
