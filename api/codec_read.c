@@ -208,6 +208,21 @@ static void forget_entities(struct entity_sink *sink)
 
     writer->out->len = writer->begin;
     writer->written = (struct written){ 0 };
+    if (writer->rest)
+        writer->rest->len = 0;
+}
+
+/* Leave the first part of a large entity, and keep the rest. */
+static void cut_entity(struct entity_writer *writer, struct entity *entity)
+{
+    struct property_list head = property_list_head(entity->properties, ENTITY_PART_BYTES);
+
+    writer->large = *entity;
+    writer->large.key.partition = arena_copy(writer->arena, entity->key.partition);
+    writer->large.key.row = arena_copy(writer->arena, entity->key.row);
+    buf_append(writer->rest, str_from(entity->properties.bytes, head.bytes.len));
+    writer->large.properties.bytes = buf_str(writer->rest);
+    entity->properties = head;
 }
 
 static bool add_entity(struct entity_sink *sink, const struct entity *entity)
@@ -215,11 +230,16 @@ static bool add_entity(struct entity_sink *sink, const struct entity *entity)
     struct entity_writer *writer = CONTAINER_OF(sink, struct entity_writer, sink);
     struct entity selected = codec_read_select(entity, &writer->selection, writer->arena);
 
-    if (writer->written.count > 0 && !has_room(writer->out, codec_entity_bytes(&selected)))
+    bool is_large = writer->rest && selected.properties.bytes.len > LIMIT_REPLY_BYTES;
+
+    if (writer->written.count > 0 && (is_large || (writer->rest && writer->rest->len > 0) ||
+                                         !has_room(writer->out, codec_entity_bytes(&selected))))
         return false;
+    writer->written.property_bytes += (int64_t)selected.properties.bytes.len;
+    if (is_large)
+        cut_entity(writer, &selected);
     codec_entity_write(writer->out, writer->field, &selected);
     writer->written.count++;
-    writer->written.property_bytes += (int64_t)selected.properties.bytes.len;
     return true;
 }
 

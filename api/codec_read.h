@@ -59,6 +59,8 @@ struct written {
 struct written codec_read_entities_write(struct buf *out, uint32_t field, const struct entity *entities,
     size_t count, const struct selection *selection, struct arena *arena);
 
+enum { ENTITY_PART_BYTES = 2 * 1024 * 1024 }; /* of the properties of a large entity, in one message */
+
 /* A sink with the same rules, so that entities are written into the reply while they are read. */
 struct entity_writer {
     struct entity_sink sink;
@@ -68,6 +70,12 @@ struct entity_writer {
     struct selection selection;
     struct arena *arena;
     struct written written;
+    /*
+     * NULL: a large entity is written whole. Otherwise one with more than LIMIT_REPLY_BYTES is written alone, with
+     * its first properties; `large` is the entity, its properties are the others, and these bytes are in `rest`.
+     */
+    struct buf *rest;
+    struct entity large;
 };
 void entity_writer_init(struct entity_writer *writer, struct buf *out, uint32_t field,
     const struct selection *selection, struct arena *arena);

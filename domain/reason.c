@@ -44,8 +44,7 @@ static const struct reason_info reasons[] = {
         "The names and values of the entity, after the merge if it is one, exceed 1 MiB, or in a table with "
         "wide entities 16 MiB as they are stored. A read: the wide entity has more than 3 MiB.",
         "Spread the properties over several entities, or keep the bulk elsewhere. A read: name the "
-        "properties "
-        "that are needed in select." },
+        "properties that are needed in select, or scan with in_parts." },
     [REASON_REQUEST_BODY_TOO_LARGE] = { "REQUEST_BODY_TOO_LARGE", STATUS_LIMIT,
         "The request is larger than 4 MiB.", "Send it in parts; do not repeat it as it is." },
     [REASON_INVALID_DUPLICATE_ROW] = { "INVALID_DUPLICATE_ROW", STATUS_INVALID,

@@ -50,12 +50,12 @@ static enum status refuse_range(struct str body, struct arena *arena, struct err
         name, STR_ARG(value));
 }
 
-enum status odata_entity_read(
-    struct str body, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
+enum status odata_entity_read(struct str body, const struct entity_key *key, struct arena *arena,
+    struct entity *out, struct property_excess **excess, struct error *err)
 {
     enum status status =
-        key ? entity_json_read_at(body.len > 0 ? body : STR_LITERAL("{}"), key, arena, out, err)
-            : entity_json_read(body, arena, out, err);
+        key ? entity_json_read_at(body.len > 0 ? body : STR_LITERAL("{}"), key, arena, out, excess, err)
+            : entity_json_read(body, arena, out, excess, err);
 
     return status == STATUS_OUT_OF_RANGE ? refuse_range(body, arena, err) : status;
 }

@@ -16,12 +16,12 @@
 
 /*
  * Read the entity of a request. key: from the URL; NULL: the body has the key. If the URL has the key, an
- * empty body means an entity without properties.
+ * empty body means an entity without properties. excess: as of entity_json_read.
  *
  * STATUS_INVALID, STATUS_OUT_OF_RANGE  as entity_json_read
  */
 MUST_USE enum status odata_entity_read(struct str body, const struct entity_key *key, struct arena *arena,
-    struct entity *out, struct error *err);
+    struct entity *out, struct property_excess **excess, struct error *err);
 
 /* Read the name from {"TableName":"T"}. STATUS_INVALID: INVALID_INPUT, PROPERTIES_NEED_VALUE. */
 MUST_USE enum status odata_entity_read_table(

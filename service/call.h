@@ -50,6 +50,7 @@ struct call_ctx {
     struct buf reply;       /* the encoder appends the reply; a decoder may let the store append to it */
     bool is_answered;       /* set by a decoder that has appended the reply itself, so no operation is run */
     void *state;            /* passed from the decoder to the encoder */
+    size_t state_bytes;     /* of a stream: what its state holds outside of the call's arenas */
     int64_t page_table_id;  /* the table that the request's page token is bound to; 0: none */
 };
 

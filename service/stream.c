@@ -149,7 +149,7 @@ static enum status hold_memory(struct stream *stream, struct error *err)
 {
     int64_t min = stream->method->stream->min_bytes;
     size_t bytes = stream->message.len + rpc_call_arena(stream->call)->held_bytes +
-                   stream->requests.held_bytes + stream->arena.held_bytes;
+                   stream->requests.held_bytes + stream->arena.held_bytes + stream->ctx.state_bytes;
 
     return memory_shares_hold(&stream->ctx.service->memory, stream->ctx.account, &stream->memory,
         MEMORY_OF_A_CALL + ((int64_t)bytes > min ? (int64_t)bytes : min), err);

@@ -5,7 +5,8 @@
  * Such a method consists of three functions. read_request() checks a request, fill_operation() makes the next
  * operation, and write_message() turns the operation's outcome into a message. None of them waits, locks, or knows the
  * transport. A call holds at most one operation and one message, and frees both before the next operation. Memory is
- * therefore bounded by one page, however slow the client is.
+ * therefore bounded by one page, however slow the client is, and by what the method's state holds: it says in
+ * ctx->state_bytes how much that is outside of the arenas.
  *
  * In struct call_ctx: `arena` is the call's in read_request() and the operation's in the two other functions;
  * `request` lives until the next request is read; `state` belongs to the method, which sets it in read_request();
@@ -20,7 +21,7 @@
 enum stream_step {
     STREAM_RUN, /* from fill_operation: run the operation, then call write_message */
     STREAM_READ, /* from fill_operation: read the next request; if the client has ended its stream, end with OK */
-    STREAM_SEND,      /* send the message; when the transport has taken the message, call fill_operation */
+    STREAM_SEND, /* from both: send the message; when the transport has taken the message, call fill_operation */
     STREAM_SEND_LAST, /* send the message, then end with OK */
     STREAM_NEXT,      /* from write_message: send no message, call fill_operation at once */
     STREAM_END,       /* end with OK */

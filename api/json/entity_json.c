@@ -311,8 +311,8 @@ static enum status read_key(
     return entity_key_parse(arena_copy(arena, partition), arena_copy(arena, row), out, err);
 }
 
-static enum status read_properties(
-    const struct json_members *members, struct arena *arena, struct entity *out, struct error *err)
+static enum status read_properties(const struct json_members *members, struct arena *arena,
+    struct entity *out, struct property_excess **excess, struct error *err)
 {
     struct annotations annotations = find_annotations(members, arena);
     struct str *slices = arena_alloc(arena, (members->count + 1) * sizeof(*slices));
@@ -328,12 +328,15 @@ static enum status read_properties(
         TRY(find_type_of(&annotations, member, &type, err));
         TRY(read_property(&writer, member->name, type, &member->value, &slices[count++], err));
     }
-    return property_list_parse(slices, count, &out->key, arena, &out->properties, err);
+    if (!excess)
+        return property_list_parse(slices, count, &out->key, arena, &out->properties, err);
+    return property_list_parse_wide(
+        &(struct property_slices){ slices, count, &out->key }, arena, &out->properties, excess, err);
 }
 
 /* Read an entity. key NULL: members have the key. */
-static enum status read_entity(
-    struct str text, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
+static enum status read_entity(struct str text, const struct entity_key *key, struct arena *arena,
+    struct entity *out, struct property_excess **excess, struct error *err)
 {
     struct json_members members;
 
@@ -343,18 +346,19 @@ static enum status read_entity(
         out->key = *key;
     else
         TRY(read_key(&members, arena, &out->key, err));
-    return read_properties(&members, arena, out, err);
+    return read_properties(&members, arena, out, excess, err);
 }
 
-enum status entity_json_read(struct str text, struct arena *arena, struct entity *out, struct error *err)
+enum status entity_json_read(struct str text, struct arena *arena, struct entity *out,
+    struct property_excess **excess, struct error *err)
 {
-    return read_entity(text, NULL, arena, out, err);
+    return read_entity(text, NULL, arena, out, excess, err);
 }
 
-enum status entity_json_read_at(
-    struct str text, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
+enum status entity_json_read_at(struct str text, const struct entity_key *key, struct arena *arena,
+    struct entity *out, struct property_excess **excess, struct error *err)
 {
-    return read_entity(text, key, arena, out, err);
+    return read_entity(text, key, arena, out, excess, err);
 }
 
 enum status entity_json_read_member(

@@ -23,13 +23,15 @@
  *                 DUPLICATE_PROPERTIES_SPECIFIED: a member occurs twice;
  *                 PROPERTIES_NEED_VALUE: no PartitionKey or RowKey;
  *                 what entity_key_parse and property_list_parse refuse
+ *
+ * excess: as of property_list_parse_wide, for any table; NULL: what is too large for most tables is refused
  */
-MUST_USE enum status entity_json_read(
-    struct str text, struct arena *arena, struct entity *out, struct error *err);
+MUST_USE enum status entity_json_read(struct str text, struct arena *arena, struct entity *out,
+    struct property_excess **excess, struct error *err);
 
 /* Read an entity whose key is known. Members PartitionKey and RowKey are ignored. Errors: as above. */
 MUST_USE enum status entity_json_read_at(struct str text, const struct entity_key *key, struct arena *arena,
-    struct entity *out, struct error *err);
+    struct entity *out, struct property_excess **excess, struct error *err);
 
 /*
  * Read the text of the member `name` of a JSON object into the arena.

@@ -23,6 +23,7 @@ struct page {
     size_t count;
     struct str token;
     int64_t taken_us, until_us; /* of the snapshot, in a scan's first message; 0: none */
+    bool continued, continues;  /* a part of a large entity: ScanEntitiesResponse */
 };
 
 struct cursor_kind {
@@ -74,7 +75,9 @@ static struct page read_scan_page(const void *reply)
         .count = page->n_entities,
         .token = codec_str(page->resume_token),
         .taken_us = snapshot ? unix_us(snapshot->taken_at) : 0,
-        .until_us = snapshot ? unix_us(snapshot->held_until) : 0 };
+        .until_us = snapshot ? unix_us(snapshot->held_until) : 0,
+        .continued = page->continued,
+        .continues = page->continues };
 }
 
 static struct page read_lookup_page(const void *reply)
@@ -185,6 +188,7 @@ struct tavola_cursor *tavola_scan(struct tavola *client, const struct tavola_que
     request.query = &wanted;
     request.options = read_options_message(&query->read, &arena);
     request.snapshot = query->snapshot;
+    request.in_parts = true;
     cursor = open_cursor(client, &scan_kind, &request.base, query->token, 0);
     cursor->stream.is_whole = query->snapshot;
     arena_cleanup(&arena);
@@ -279,22 +283,36 @@ static bool turn_page(struct tavola_cursor *cursor, struct tavola_error *error)
     return true;
 }
 
+/*
+ * Take the next entity of the page; it may be a part. After a break the service begins with its first part again, so
+ * what was received is dropped.
+ */
+static enum tavola_code take_entity(struct tavola_cursor *cursor, struct tavola_error *error)
+{
+    size_t position = cursor->next++;
+
+    if (cursor->page.entities && cursor->page.continued)
+        return entity_receive_more(cursor->entity, cursor->page.entities[position], error);
+    entity_reset(cursor->entity);
+    if (cursor->page.entities)
+        return entity_receive(cursor->entity, cursor->page.entities[position], error);
+    entity_receive_key(cursor->entity, cursor->page.keys[position]);
+    return TAVOLA_OK;
+}
+
 bool tavola_cursor_next(
     struct tavola_cursor *cursor, const struct tavola_entity **entity, struct tavola_error *error)
 {
     struct tavola_error own;
-    size_t position;
 
     error = call_error_begin(error, &own);
-    while (cursor->next == cursor->page.count)
-        if (cursor->is_last || !turn_page(cursor, error))
+    do {
+        while (cursor->next == cursor->page.count)
+            if (cursor->is_last || !turn_page(cursor, error))
+                return false;
+        if (take_entity(cursor, error) != TAVOLA_OK)
             return false;
-    position = cursor->next++;
-    entity_reset(cursor->entity);
-    if (!cursor->page.entities)
-        entity_receive_key(cursor->entity, cursor->page.keys[position]);
-    else if (entity_receive(cursor->entity, cursor->page.entities[position], error) != TAVOLA_OK)
-        return false;
+    } while (cursor->page.continues);
     *entity = cursor->entity;
     return true;
 }

@@ -305,16 +305,25 @@ bool tavola_entity_boolean(const struct tavola_entity *entity, const char *name,
 
 /* ---- messages ---- */
 
-enum tavola_code entity_receive(
-    struct tavola_entity *entity, const Tavola__V1__Entity *message, struct tavola_error *error)
+static enum tavola_code decode_entity(
+    const Tavola__V1__Entity *message, struct arena *arena, struct entity *out, struct tavola_error *error)
 {
     struct error err = { 0 };
     struct property_excess *ignored;
-    struct entity read;
 
-    if (codec_entity_decode_wide(message, "entity", &entity->arena, &read, &ignored, &err) != STATUS_OK)
+    if (codec_entity_decode_wide(message, "entity", arena, out, &ignored, &err) != STATUS_OK)
         return call_error_set(
             error, TAVOLA_INTERNAL, "an entity of the service cannot be read: %s", err.message);
+    return TAVOLA_OK;
+}
+
+enum tavola_code entity_receive(
+    struct tavola_entity *entity, const Tavola__V1__Entity *message, struct tavola_error *error)
+{
+    struct entity read;
+
+    if (decode_entity(message, &entity->arena, &read, error) != TAVOLA_OK)
+        return error->code;
     set_key(entity, read.key.partition, read.key.row);
     entity->etag = arena_copy(&entity->arena, codec_str(message->etag));
     entity->list.bytes = arena_copy(&entity->arena, read.properties.bytes);
@@ -323,6 +332,26 @@ enum tavola_code entity_receive(
         (void)ticks_from_timestamp(
             message->timestamp->seconds, message->timestamp->nanos, &entity->timestamp);
     return TAVOLA_OK;
+}
+
+enum tavola_code entity_receive_more(
+    struct tavola_entity *entity, const Tavola__V1__Entity *message, struct tavola_error *error)
+{
+    struct entity read;
+    struct arena arena;
+
+    arena_init(&arena);
+    if (decode_entity(message, &arena, &read, error) == TAVOLA_OK) {
+        struct str parts[] = { entity->list.bytes, read.properties.bytes };
+        struct buf joined;
+
+        buf_init(&joined, &entity->arena);
+        buf_reserve(&joined, parts[0].len + parts[1].len);
+        buf_join(&joined, parts, ARRAY_LEN(parts));
+        entity->list.bytes = buf_str(&joined);
+    }
+    arena_cleanup(&arena);
+    return error->code;
 }
 
 void entity_receive_key(struct tavola_entity *entity, const Tavola__V1__EntityKey *message)
@@ -441,10 +470,11 @@ enum tavola_code tavola_entity_from_json(
     struct tavola_entity *entity = entity_make();
     struct tavola_error own;
     struct error err = { 0 };
+    struct property_excess *ignored; /* it depends on the table */
     struct entity read;
 
     error = call_error_begin(error, &own);
-    if (entity_json_read(str_of_bytes(json, size), &entity->arena, &read, &err) != STATUS_OK) {
+    if (entity_json_read(str_of_bytes(json, size), &entity->arena, &read, &ignored, &err) != STATUS_OK) {
         tavola_entity_free(entity);
         return call_error_of(&err, error);
     }

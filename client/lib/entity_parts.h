@@ -40,6 +40,10 @@ void entity_reset(struct tavola_entity *entity);
 enum tavola_code entity_receive(
     struct tavola_entity *entity, const Tavola__V1__Entity *message, struct tavola_error *error);
 
+/* Add properties from the service that are behind those of the entity. TAVOLA_INTERNAL: they cannot be read. */
+enum tavola_code entity_receive_more(
+    struct tavola_entity *entity, const Tavola__V1__Entity *message, struct tavola_error *error);
+
 /* Fill an empty entity with a key from the service. */
 void entity_receive_key(struct tavola_entity *entity, const Tavola__V1__EntityKey *message);
 

@@ -20,9 +20,11 @@
 enum {
     TABLE_FIELD = 1,
     ENTITIES_FIELD = 2,
-    MESSAGE_BYTES = 512 * 1024, /* a message with so many bytes is sent */
-    MESSAGE_ENTITIES = 1000,    /* a message with so many entities is sent */
-    MAX_UNDER_WAY = 4,          /* bound of the messages under way */
+    CONTINUES_FIELD = 3,
+    MESSAGE_BYTES = 512 * 1024,   /* a message with so many bytes is sent */
+    MESSAGE_ENTITIES = 1000,      /* a message with so many entities is sent */
+    PART_BYTES = 2 * 1024 * 1024, /* of properties: an entity with more is sent in parts */
+    MAX_UNDER_WAY = 4,            /* bound of the messages under way */
 };
 
 struct tavola_import {
@@ -163,7 +165,7 @@ static enum tavola_code send_message(struct tavola_import *import)
 {
     bool sent;
 
-    if (import->message_entities == 0)
+    if (import->message.len == 0)
         return TAVOLA_OK;
     if (!import->stream && open_stream(import) != TAVOLA_OK)
         return import->ended.code;
@@ -182,19 +184,59 @@ static enum tavola_code send_message(struct tavola_import *import)
 
 /* ---- entities ---- */
 
+static void append_message(struct tavola_import *import, const Tavola__V1__Entity *message)
+{
+    if (import->message.len == 0)
+        wire_write_bytes(&import->message, TABLE_FIELD, import->table);
+    codec_pack(&import->message, ENTITIES_FIELD, &message->base);
+}
+
+/* How many of the properties have about PART_BYTES; at least one. */
+static size_t count_part(const Tavola__V1__Entity *rest)
+{
+    size_t count = 0, bytes = 0;
+
+    while (count < rest->n_properties && (count == 0 || bytes + rest->properties[count].len <= PART_BYTES))
+        bytes += rest->properties[count++].len;
+    return count;
+}
+
+/* Send all parts of an entity but the last, each in a message of its own; *rest becomes the last one. */
+static enum tavola_code send_parts(struct tavola_import *import, Tavola__V1__Entity *rest)
+{
+    Tavola__V1__Entity part = *rest;
+    size_t count = count_part(rest);
+
+    if (count < rest->n_properties && send_message(import) != TAVOLA_OK)
+        return import->ended.code;
+    while ((count = count_part(rest)) < rest->n_properties) {
+        part = *rest;
+        part.n_properties = count;
+        rest->properties += count;
+        rest->n_properties -= count;
+        append_message(import, &part);
+        wire_write_scalar(&import->message, CONTINUES_FIELD, true);
+        if (send_message(import) != TAVOLA_OK)
+            return import->ended.code;
+    }
+    return TAVOLA_OK;
+}
+
 static enum tavola_code append_entity(
     struct tavola_import *import, const struct tavola_entity *entity, struct tavola_error *error)
 {
     Tavola__V1__Entity *message;
+    struct arena arena;
 
-    arena_cleanup(&import->arena);
-    if (entity_message(entity, &import->arena, &message, error) != TAVOLA_OK)
-        return error->code;
-    if (import->message_entities == 0)
-        wire_write_bytes(&import->message, TABLE_FIELD, import->table);
-    codec_pack(&import->message, ENTITIES_FIELD, &message->base);
-    import->message_entities++;
-    return TAVOLA_OK;
+    arena_init(&arena);
+    if (entity_message(entity, &arena, &message, error) == TAVOLA_OK) {
+        if (send_parts(import, message) == TAVOLA_OK) {
+            append_message(import, message);
+            import->message_entities++;
+        }
+    }
+    arena_cleanup(&arena);
+    return error->code;
 }
 
 enum tavola_code tavola_import_add(

@@ -46,6 +46,8 @@ struct operation_page {
     const struct str *select;
     size_t select_count;
     bool of_scan; /* one of the pages of ScanEntities */
+    /* the sink accepts an entity with more than LIMIT_REPLY_BYTES; otherwise the page is refused */
+    bool takes_large;
     /* the page is read in this snapshot of its scan; NULL: in one of its own */
     struct scan_snapshot *snapshot;
 };

@@ -131,6 +131,22 @@ static const struct str *sort_names(const struct str *names, size_t count, struc
     return copy;
 }
 
+struct property_list property_list_head(struct property_list list, size_t max_bytes)
+{
+    struct str rest = list.bytes;
+    struct property property;
+    size_t len = 0;
+
+    while (property_next(&rest, &property)) {
+        size_t next = list.bytes.len - rest.len;
+
+        if (len > 0 && next > max_bytes)
+            break;
+        len = next;
+    }
+    return (struct property_list){ str_of_bytes(list.bytes.data, len) };
+}
+
 struct property_list property_list_select(
     struct property_list list, const struct str *names, size_t count, struct arena *arena)
 {

@@ -124,6 +124,12 @@ struct property_list property_list_select(
     struct property_list list, const struct str *names, size_t count, struct arena *arena);
 
 /*
+ * The first properties of a list: as many as have at most max_bytes, but at least one if there is one. Borrowed; the
+ * rest of the list lies behind them.
+ */
+struct property_list property_list_head(struct property_list list, size_t max_bytes);
+
+/*
  * Check a merged list against LIMIT_PROPERTIES and LIMIT_ENTITY_BYTES.
  * STATUS_INVALID  TOO_MANY_PROPERTIES, ENTITY_TOO_LARGE
  */

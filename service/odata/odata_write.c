@@ -17,7 +17,7 @@ enum status odata_write_read_body(
     if (!odata_format_is_json(http_request_header(request, "Content-Type")))
         return odata_error_refuse(
             err, ODATA_REFUSAL_ATOM_FORMAT_NOT_SUPPORTED, "the Content-Type of a body is application/json");
-    TRY(odata_entity_read(request->body, key, ctx->arena, &entity, err));
+    TRY(odata_entity_read(request->body, key, ctx->arena, &entity, &out->excess, err));
     out->key = entity.key;
     out->properties = entity.properties;
     return STATUS_OK;

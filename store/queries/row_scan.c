@@ -203,12 +203,17 @@ static void ranges_params(struct row_scan *scan, struct pg_params *params)
 
 /* ---- round trips ---- */
 
-/* A wide entity that is not returned by so few rows is too large for a reply. */
+/*
+ * A wide entity that is not returned by so few rows is too large for a reply. If the caller takes it nevertheless, it
+ * is read alone.
+ */
 static int64_t cap_of(const struct row_scan *scan, int64_t rows)
 {
     if (rows > UNCAPPED_ROWS)
         return CHUNK_BYTES / rows;
-    return scan->table->is_wide && !scan->has_names ? LIMIT_REPLY_BYTES : INT32_MAX;
+    if (!scan->table->is_wide || (scan->takes_large && rows == 1))
+        return INT32_MAX;
+    return scan->has_names && !scan->takes_large ? INT32_MAX : LIMIT_REPLY_BYTES;
 }
 
 static int64_t min(int64_t a, int64_t b)
@@ -336,9 +341,9 @@ enum status row_scan_refuse(const struct row_scan *scan, struct error *err)
 {
     reason_set(err, REASON_ENTITY_TOO_LARGE,
         scan->has_names ? "the selected properties of an entity have more than %d bytes, the most that a "
-                          "read returns: select fewer"
+                          "read returns: select fewer, or scan with in_parts"
                         : "the properties of an entity have more than %d bytes, the most that a read "
-                          "returns: name those that are needed in select",
+                          "returns: name those that are needed in select, or scan with in_parts",
         LIMIT_REPLY_BYTES);
     error_add_meta(err, "partition_key", pg_bytes(scan->row, 0, PAGE_PARTITION));
     error_add_meta(err, "row_key", pg_bytes(scan->row, 0, PAGE_ROW));
@@ -351,11 +356,14 @@ static enum status shrink(struct session *session, struct row_scan *scan, struct
 {
     int64_t ignored;
 
-    if (scan->asked <= UNCAPPED_ROWS)
+    if (scan->asked <= UNCAPPED_ROWS && !scan->takes_large)
         return row_scan_refuse(scan, err);
     TRY(throw_away_rest(session, scan, &ignored, err));
     scan->largest = scan->cap + 1;
-    scan->chunk = scan->asked / SHRINKAGE > UNCAPPED_ROWS ? scan->asked / SHRINKAGE : UNCAPPED_ROWS;
+    if (scan->asked <= UNCAPPED_ROWS)
+        scan->chunk = 1;
+    else
+        scan->chunk = scan->asked / SHRINKAGE > UNCAPPED_ROWS ? scan->asked / SHRINKAGE : UNCAPPED_ROWS;
     skip_points(scan);
     return STATUS_OK;
 }

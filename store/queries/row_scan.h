@@ -46,6 +46,8 @@ struct row_scan {
     int64_t max_rows, max_bytes;
     /* about how many bytes may be searched, 0: any number; then the caller ends the scan */
     int64_t max_searched;
+    /* a wide entity with more than LIMIT_REPLY_BYTES is returned; otherwise the scan is refused */
+    bool takes_large;
     bool one_statement;  /* end after the first statement, whether it was enough or not */
     struct arena *arena; /* holds `after` */
 
@@ -90,7 +92,7 @@ void row_scan_restart(struct row_scan *scan);
  * call. *found is false if there are no more rows, the scan pauses, or needs_more is set.
  *
  * STATUS_STALE: the catalogue has changed; nothing that was read counts.
- * STATUS_INVALID: row_scan_refuse
+ * STATUS_INVALID: row_scan_refuse; not with takes_large
  */
 MUST_USE enum status row_scan_next(
     struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err);

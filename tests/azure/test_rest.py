@@ -85,6 +85,20 @@ class Rest(unittest.TestCase):
         if message is not None:
             self.assertEqual(reply.message(), message)
 
+    def test_wide_entities_have_the_limits_of_their_table(self):
+        with self.stack.connect() as client:
+            client.create_table(name="RestWide", wide_entities=True)
+        many = {f"n{n:04}": n for n in range(5_000)}
+        self.refused(self.insert("r", **many), 400, "TooManyProperties")
+        self.refused(self.insert("r", **{f"b{n:03}": "x" * 30_000 for n in range(40)}), 400, "EntityTooLarge")
+        self.table = "RestWide"
+        for method in ("PUT", "PATCH"):
+            reply = self.send(method, self.of("r"), many)
+            self.assertEqual(reply.status, 204, reply.text)
+        read = self.send("GET", self.of("r"), Accept="application/json;odata=nometadata").json()
+        self.assertEqual({name: read[name] for name in many}, many)
+        self.refused(self.insert("s", **{f"n{n:06}": 1 for n in range(100_001)}), 400, "TooManyProperties")
+
     # ---- tables
 
     def test_tables_at_each_level(self):

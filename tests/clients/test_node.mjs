@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import grpc from "@grpc/grpc-js";
 import * as tavola from "tavola";
 
 const { TEST_TARGET, TEST_RESTART, TEST_SOURCE, TEST_KEY, TEST_TAVOLA, TEST_RECEIVER, TEST_FILES } = process.env;
@@ -493,6 +494,37 @@ describe("blobs", () => {
     await assert.rejects(client.statBlob(one), tavola.BlobNotFound);
   });
 
+  test("a source is asked for more only when the server has read", async () => {
+    const same = (bytes) => bytes, server = new grpc.Server();
+    const path = "/tavola.v1.BlobService/PutBlob", coders = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
+    let given = 0, received = 0, ahead = 0;
+    server.addService({ put: { path, requestStream: true, responseStream: true, ...coders } }, {
+      put(call) {
+        call.on("data", () => {
+          ahead = Math.max(ahead, given - received++);
+          call.pause();
+          setImmediate(() => call.resume());
+        });
+        call.on("end", () => call.emit("error", { code: grpc.status.INVALID_ARGUMENT, details: "read to its end" }));
+      },
+    });
+    const port = await new Promise((resolve, reject) => server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(),
+      (failed, bound) => (failed ? reject(failed) : resolve(bound))));
+    async function *source() {
+      for (; given < 300; given++)
+        yield Buffer.alloc(256 * 1024);
+    }
+    const reader = new tavola.Client(`127.0.0.1:${port}`);
+    try {
+      await assert.rejects(reader.putBlob(name(), source()), /read to its end/);
+      assert.equal(received, 302); // with the header and the end
+      assert.ok(ahead < 64, `${ahead} parts were taken from the source and not read by the server`);
+    } finally {
+      reader.close();
+      server.forceShutdown();
+    }
+  });
+
   test("a list has the names with the prefix", async () => {
     const folder = name();
     for (const last of ["/b", "/a", "0"])
@@ -592,6 +624,21 @@ describe("large and wide entities", () => {
     assert.deepEqual([Object.keys(plain(found)).length, found.S9999], [10_002, 9999]);
     await wide.merge(person("p", "day", { S9999: -1 }), { ifMatch: found.$etag });
     assert.deepEqual(plain(await wide.get("p", "day", { select: ["S1", "S9999"] })), person("p", "day", { S1: 1, S9999: -1 }));
+  });
+
+  test("a large entity is loaded and scanned whole", async () => {
+    const wide = await client.createTable(newName(), { wideEntities: true });
+    const value = Buffer.alloc(60_000, "x");
+    const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`b${String(n).padStart(3, "0")}`, value]));
+    const entities = [person("p", "a", { N: 1 }), person("p", "b", many), person("p", "c", { N: 3 })];
+    assert.equal((await wide.load(entities)).committed, 3);
+    const found = [];
+    for await (const one of wide.scan())
+      found.push(one);
+    assert.deepEqual(found.map((one) => Object.keys(plain(one)).length), entities.map((one) => Object.keys(one).length));
+    assert.ok(Object.keys(many).every((name) => found[1][name].equals(value)));
+    const narrow = await client.createTable(newName()), refused = (await narrow.load(entities)).rejected;
+    assert.deepEqual(refused.map(({ position, error }) => [position, error.reason]), [[1, "ENTITY_TOO_LARGE"]]);
   });
 
   test("an entity goes into a blob, and a blob away, in steps", async () => {

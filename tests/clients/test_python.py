@@ -176,6 +176,17 @@ class Writes(ClientCase):
         self.table.upsert(tavola.Entity(person("p", "r"), expires=dt.datetime(2020, 1, 1, tzinfo=UTC)))
         self.assertIsNone(self.table.find("p", "r"))
 
+    def test_large_entities_are_loaded_and_scanned_whole(self):
+        table = self.client.create_table(self.table.name + "wide", wide_entities=True)
+        self.addCleanup(table.drop)
+        large = person("p", "b", **{f"b{n:03}": b"x" * 60_000 for n in range(250)})
+        entities = [person("p", "a", N=1), large, person("p", "c", N=3)]
+        self.assertEqual(table.load(iter(entities)).committed, 3)
+        self.assertEqual([dict(found) for found in table.scan()], [dict(one) for one in entities])
+        done = self.table.load([person("p", "a"), large, person("p/", "c")])
+        self.assertEqual((done.committed, [(one.position, one.error.reason) for one in done.rejected]),
+                         (1, [(1, "ENTITY_TOO_LARGE"), (2, "OUT_OF_RANGE_INPUT")]))
+
     def test_an_import_says_what_was_refused(self):
         many = (person("p", "bad/row" if n == 700 else f"{n:05}", N=n) for n in range(1000))
         done = self.table.load(many)

@@ -233,7 +233,8 @@ static void read_json(struct arena *arena)
     struct error err = { 0 };
     struct entity out;
 
-    must(entity_json_read_at(STR_LITERAL(JSON), &entity.key, arena, &out, &err) == STATUS_OK, "read JSON");
+    must(entity_json_read_at(STR_LITERAL(JSON), &entity.key, arena, &out, NULL, &err) == STATUS_OK,
+        "read JSON");
 }
 
 static void write_json(struct arena *arena)

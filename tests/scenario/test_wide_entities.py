@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wide entities: spread over rows, written in one commit, read in one snapshot, and found like any other entity."""
 
+import json
 import random
+import tempfile
 import threading
 import unittest
 
 from tavola_test.case import ServerCase
-from tavola_test.client import ApiError, BatchOperation, entity, int32, key, match, plain, types, value
+from tavola_test.client import ApiError, BatchOperation, entity, grpc, int32, key, match, plain, types, value
 from tavola_test.processes import run_program
 from tavola_test.waiting import wait_for
 
 MAX_PROPERTIES = 100_000
 MAX_BYTES = 16 * 1024 * 1024
 TURNS = 59  # of a writer beside readers
+ScanRequest = types.message("tavola.v1.ScanEntitiesRequest")
+ScanResponse = types.message("tavola.v1.ScanEntitiesResponse")
+ImportRequest = types.message("tavola.v1.ImportEntitiesRequest")
+SCAN = "/tavola.v1.EntityService/ScanEntities"
 TOO_MANY = "TOO_MANY_PROPERTIES"
 TOO_LARGE = "ENTITY_TOO_LARGE"
 
@@ -292,6 +298,196 @@ class WideReads(WideCase):
         self.assertEqual(torn, [])
         self.assertGreater(reads, 3)
         self.assertEqual(set(self.read("row").values()), {TURNS})
+
+
+class LargeEntities(WideCase):
+    """Entities of more than 3 MiB, which come and go in parts."""
+
+    with_worker = False
+    others = {"a": {"b000": "small"}, "c": {"b001": "small"}}
+
+    def fill(self, row="b", count=200):
+        for first in range(0, count, 50):
+            self.merge(row, binaries(min(50, count - first), first))
+
+    def scan(self, text="", **fields):
+        """The messages of a scan that is in parts."""
+        request = {"query": {"table": self.table, "filter": text, "descending": fields.pop("descending", False)}, "in_parts": True}
+        return self.client.scan_entities([ScanRequest(**{**request, **fields})])
+
+    @staticmethod
+    def joined(messages):
+        """[(row key, properties)] of the entities; the parts of each have one version."""
+        found, large = [], None
+        for message in messages:
+            entities = [type(one).FromString(one.SerializeToString()) for one in message.entities]
+            if message.continued:
+                (part,) = entities
+                assert part.etag == large.etag and part.timestamp == large.timestamp, "a torn entity"
+                assert not set(part.properties) & set(large.properties)
+                large.MergeFrom(part)
+                entities = [large]
+            large = entities.pop() if message.continues else None
+            found += [(one.row_key, plain(one)) for one in entities]
+        assert large is None
+        return found
+
+    def test_a_scan_in_parts_returns_every_entity_whole(self):
+        self.fill()
+        expected = {**self.others, "b": {name: given for name, given in binaries(200).items()}}
+        for row, properties in self.others.items():
+            self.replace(row, properties)
+
+        messages = list(self.scan())
+        self.assertEqual(self.joined(messages), sorted(expected.items()))
+        self.assertGreater(sum(message.continues for message in messages), 3)
+        self.assertLess(max(message.ByteSize() for message in messages), 3 * 1024 * 1024)
+        self.assertEqual(self.joined(self.scan(descending=True)), sorted(expected.items(), reverse=True))
+        self.assertEqual(self.joined(self.scan(snapshot=True)), sorted(expected.items()))
+        self.assertEqual(self.joined(self.scan("RowKey ge 'b' and b199 ne 'other'")), [("b", expected["b"])])
+        self.assertEqual(self.joined(self.scan("b199 eq 'other'")), [])
+        self.assertEqual(self.joined(self.scan("RowKey eq 'b'", options={"select": binaries(100)})), [("b", binaries(100))])
+        self.assertEqual([entity.row_key for message in self.scan(options={"select": ["b001"]}) for entity in message.entities], ["a", "b", "c"])
+        (error,) = [self.refused("INVALID_ARGUMENT", TOO_LARGE, list, self.scan(in_parts=False))]
+        self.assertIn("in_parts", error.message)
+
+    def test_a_scan_that_resumes_within_an_entity_begins_with_its_first_part(self):
+        self.fill()
+        for row, properties in self.others.items():
+            self.replace(row, properties)
+        messages = list(self.scan())
+        whole = self.joined(messages)
+        for position, message in enumerate(messages[:-1]):
+            rest = self.joined(self.scan(resume_token=message.resume_token))
+            done = self.joined(messages[: position + 1]) if not message.continues else whole[:1]
+            self.assertEqual([row for row, _ in rest], [row for row, _ in whole[len(done):]])
+        self.assertEqual(rest, whole[len(done):])
+
+    def test_the_parts_are_those_of_one_version(self):
+        """While the entity is read, a writer changes its first and its last property together, again and again."""
+        self.fill()
+        stopped = threading.Event()
+
+        def write():
+            with self.stack.connect() as client:
+                number = 0
+                while not stopped.is_set():
+                    number += 1
+                    client.insert_or_merge_entity(table=self.table, entity=entity("p", "b", {"a": int32(number), "z": int32(number)}))
+
+        self.merge("b", {"a": int32(0), "z": int32(0)})
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            seen = set()
+            while len(seen) < 3:
+                ((_, read),) = self.joined(self.scan())
+                self.assertEqual(read["a"], read["z"])
+                self.assertEqual(len(read), 202)
+                seen.add(read["a"])
+        finally:
+            stopped.set()
+            writer.join()
+
+    def import_parts(self, *parts, table=None):
+        """The replies to an import of messages, each a pair of entities and whether the last one continues."""
+        return list(self.client.import_entities(
+            ImportRequest(table=table or self.table, entities=entities, continues=continues) for entities, continues in parts))
+
+    def test_an_import_writes_an_entity_when_its_last_part_has_arrived(self):
+        def part(first, count=50):
+            return entity("p", "b", binaries(count, first))
+
+        self.replace("b", {"before": 1})
+        replies = []
+
+        def parts():
+            yield ImportRequest(table=self.table, entities=[entity("p", "a", {"b000": "small"}), part(0)], continues=True)
+            for first in (50, 100, 150, 200):
+                yield ImportRequest(entities=[part(first)], continues=True)
+            wait_for("the answers to the parts", lambda: len(replies) == 5)
+            self.assertEqual(self.read("b"), {"before": 1})
+            yield ImportRequest(entities=[part(250, 20)])
+            yield ImportRequest(entities=[entity("p", "c", {"b001": "small"}), entity("p/", "refused")])
+
+        for reply in self.client.import_entities(parts()):
+            replies.append(reply)
+        self.assertEqual([reply.committed for reply in replies], [1, 1, 1, 1, 1, 2, 3])
+        self.assertEqual([one.position for reply in replies for one in reply.rejected], [3])
+        self.assertEqual(self.joined(self.scan("RowKey eq 'b'")), [("b", binaries(270))])
+
+    def test_what_is_wrong_with_parts_is_said_and_nothing_is_written(self):
+        def rejection(*parts, table=None):
+            (rejected,) = [one for reply in self.import_parts(*parts, table=table) for one in reply.rejected]
+            self.assertEqual(rejected.position, 0)
+            return rejected.error.reason, rejected.error.message
+
+        def part(first, count=50):
+            return [entity("p", "b", binaries(count, first))]
+
+        large = [(part(first), first < 250) for first in range(0, 300, 50)]
+        self.assertEqual(rejection(*large)[0], TOO_LARGE)
+        self.assertEqual(rejection((part(0), True), (part(50), False), table=self.new_table())[0], TOO_LARGE)
+        many = [([entity("p", "b", numbers(60_000, first))], first == 0) for first in (0, 60_000)]
+        self.assertEqual(rejection(*many)[0], TOO_MANY)
+        reason, message = rejection((part(50), True), (part(0), False))
+        self.assertEqual(reason, "INVALID_INPUT")
+        self.assertIn("not behind", message)
+        for parts in ([(part(0), True)], [([], True)], [(part(0), True), ([entity("p", "other")], False)],
+                      [(part(0), True), (part(50) + [entity("p", "other")], False)]):
+            self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.import_parts, *parts)
+        self.assertEqual(self.client.query(self.table), [])
+
+    def test_what_is_exported_can_be_imported(self):
+        self.fill()
+        self.replace("a", numbers(20_000))
+        self.replace("c", {"b000": "small"})
+        other = self.new_wide()
+        settings = {"TAVOLA_TARGET": self.stack.target}
+        with tempfile.TemporaryDirectory() as folder:
+            for options in ([], ["--snapshot"]):
+                path = f"{folder}/out{len(options)}.jsonl"
+                done = run_program("tavola", "export", self.table, "--output", path, *options, settings=settings, seconds=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual([json.loads(line)["RowKey"] for line in file], ["a", "b", "c"])
+            done = run_program("tavola", "import", other, path, settings=settings, seconds=60)
+            self.assertEqual((done.returncode, done.stderr.split(",")[0]), (0, "tavola import: 3 imported"), done.stderr)
+        expected = self.joined(self.scan())
+        self.table = other
+        self.assertEqual(self.joined(self.scan()), expected)
+
+    def test_scans_that_are_not_read_do_not_fill_the_memory(self):
+        """The account's share is a quarter of the limit, so the server refuses what would be the fifth large entity. The client
+        buffers little, so a scan that is not read stays at its first parts.
+        """
+        self.fill(count=270)
+        usual = self.stack.target
+        self.addCleanup(setattr, self.stack, "target", usual)
+        self.stack.new_target()
+        self.stack.start_server(TAVOLA_MEMORY_LIMIT="256MB")
+        request = ScanRequest(query={"table": self.table}, in_parts=True)
+        with self.stack.connect(options={"grpc.http2.bdp_probe": 0, "grpc.http2.lookahead_bytes": 65535}) as client:
+            scan = client.channel.unary_stream(SCAN, ScanRequest.SerializeToString, ScanResponse.FromString)
+            calls, outcomes = [], []
+            while "SERVER_BUSY" not in outcomes and len(calls) < 32:
+                calls.append(scan(request, timeout=60))
+                try:
+                    outcomes.append(next(calls[-1]).continues)
+                except grpc.RpcError as error:
+                    outcomes.append(ApiError(error).reason)
+            self.assertEqual(set(outcomes), {True, "SERVER_BUSY"})
+            for call in calls:
+                call.cancel()
+
+            def is_there_room():
+                try:
+                    return self.joined(scan(request, timeout=60))
+                except grpc.RpcError:
+                    return None
+
+            ((_, read),) = wait_for("the memory of the cancelled scans", is_there_room)
+            self.assertEqual(len(read), 270)
 
 
 class WideTables(WideCase):

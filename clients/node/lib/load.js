@@ -7,10 +7,34 @@ import { errorOfMessage } from "./errors.js";
 
 const MESSAGE_ENTITIES = 300; // a message with more refused entities than that would be answered in parts
 const MESSAGE_BYTES = 1 << 20;
+const PART_BYTES = 2 << 20; // of properties: an entity with more is sent in parts
 const WINDOW = 8; // messages under way
 
+const size = (request) => method("EntityService/ImportEntities").requestSerialize(request).length;
+
+/** A message for each part of a large entity: its properties in the order of their names (bytes). */
+function *parts(table, entity) {
+  const names = Object.keys(entity.properties).sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+  let message = null, bytes = 0;
+  for (const name of names) {
+    const property = { [name]: entity.properties[name] }, more = size({ entities: [{ properties: property }] });
+    if (!message || bytes + more > PART_BYTES) {
+      if (message)
+        yield message;
+      message = { table: table.name, entities: [{ ...entity, properties: {} }], continues: true };
+      bytes = 0;
+    }
+    Object.assign(message.entities[0].properties, property);
+    bytes += more;
+  }
+  message.continues = false;
+  yield message;
+}
+
+/** The entities of a message: one that continues counts with its last part. */
+const count = (message) => message.entities.length - Number(message.continues ?? false);
+
 async function *messages(table, entities) {
-  const size = (request) => method("EntityService/ImportEntities").requestSerialize(request).length;
   let position = 0, message = { table: table.name, entities: [] }, bytes = 0;
   for await (const entity of entities) {
     const one = encodeEntity(entity, table.encrypt), more = size({ entities: [one] });
@@ -18,6 +42,12 @@ async function *messages(table, entities) {
       yield { position, message };
       position += message.entities.length;
       [message, bytes] = [{ table: table.name, entities: [] }, 0];
+    }
+    if (more > PART_BYTES) {
+      for (const part of parts(table, one))
+        yield { position, message: part };
+      position++;
+      continue;
     }
     message.entities.push(one);
     bytes += more;
@@ -27,7 +57,7 @@ async function *messages(table, entities) {
 }
 
 function note(result, { position, message }, reply, sentBefore) {
-  result.committed += message.entities.length - reply.rejected.length;
+  result.committed += count(message) - reply.rejected.length;
   for (const one of reply.rejected)
     result.rejected.push({ position: position + Number(one.position) - sentBefore,
       key: [one.key.partitionKey, one.key.rowKey], error: errorOfMessage(one.error) });
@@ -37,8 +67,9 @@ function note(result, { position, message }, reply, sentBefore) {
 
 async function runOnce(table, source, waiting, result) {
   const stream = await table.client.connection.open("EntityService/ImportEntities");
+  let inParts = 0; // the first ones of those waiting: answered parts of an entity, which is sent again as a whole
   const fill = async () => {
-    while (waiting.length < WINDOW) {
+    while (waiting.length - inParts < WINDOW) {
       const next = await source.next();
       if (next.done)
         break;
@@ -55,9 +86,13 @@ async function runOnce(table, source, waiting, result) {
     await fill();
     checkEnd(stream);
     for await (const reply of stream) {
-      const answered = waiting.shift();
+      const answered = waiting[inParts++];
       note(result, answered, reply, sent);
-      sent += answered.message.entities.length;
+      sent += count(answered.message);
+      if (!answered.message.continues) {
+        waiting.splice(0, inParts);
+        inParts = 0;
+      }
       await fill();
     }
     checkEnd(stream);

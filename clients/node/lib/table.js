@@ -291,10 +291,17 @@ export class Table {
    */
   async *scan(filter = "", options = {}) {
     const snapshot = options.snapshot ?? false;
-    const request = { query: this.#query(filter, options), options: { select: options.select ?? [] }, snapshot };
-    for await (const message of new ResumedStream(this.client.connection, "EntityService/ScanEntities", request, { isWhole: snapshot }))
-      for (const one of message.entities)
+    const request = { query: this.#query(filter, options), options: { select: options.select ?? [] }, snapshot, inParts: true };
+    let large = null;
+    for await (const message of new ResumedStream(this.client.connection, "EntityService/ScanEntities", request, { isWhole: snapshot })) {
+      const { entities } = message;
+      if (message.continued)
+        Object.assign(entities[0].properties, large.properties);
+      // A stream that goes on after a break begins the entity anew, so what is kept here may be dropped.
+      large = message.continues ? entities.pop() : null;
+      for (const one of entities)
         yield decodeEntity(one, this.decrypt);
+    }
   }
 
   /** How many entities match; counted by the service, page by page. */

@@ -18,6 +18,7 @@ from tavola.entity import encode
 
 MESSAGE_ENTITIES = 300  # a message with more refused entities than that would be answered in parts
 MESSAGE_BYTES = 1 << 20
+PART_BYTES = 2 << 20  # of properties: an entity with more is sent in parts
 WINDOW = 8  # messages under way
 
 
@@ -39,6 +40,30 @@ class ImportResult:
     consistency_tokens: list[str] = field(default_factory=list)
 
 
+def _parts(table: Any, entity: Any) -> Iterator[Any]:
+    """A message for each part of a large entity: its properties in the order of their names (bytes)."""
+    make, part, size = type_of("ImportEntitiesRequest"), None, 0
+    for name in sorted(entity.properties, key=str.encode):
+        value = entity.properties[name]
+        more = len(name) * 3 + value.ByteSize()
+        if part is None or size + more > PART_BYTES:
+            if part is not None:
+                yield part
+            part, size = make(table=table.name, continues=True), 0
+            part.entities.add(partition_key=entity.partition_key, row_key=entity.row_key)
+            if entity.HasField("expires"):
+                part.entities[0].expires.CopyFrom(entity.expires)
+        part.entities[0].properties[name].CopyFrom(value)
+        size += more
+    part.continues = False
+    yield part
+
+
+def _count(message: Any) -> int:
+    """The entities of a message: one that continues counts with its last part."""
+    return len(message.entities) - message.continues
+
+
 def _messages(table: Any, entities: Iterable[Mapping]) -> Iterator[tuple[int, Any]]:
     """(position of its first entity, message), each within the bounds above; a larger entity has a message of its own."""
     make, source, position = type_of("ImportEntitiesRequest"), iter(entities), 0
@@ -49,6 +74,11 @@ def _messages(table: Any, entities: Iterable[Mapping]) -> Iterator[tuple[int, An
             yield position, message
             position += len(message.entities)
             message, size = make(table=table.name), 0
+        if one.ByteSize() > PART_BYTES:
+            for part in _parts(table, one):
+                yield position, part
+            position += 1
+            continue
         message.entities.append(one)
         size += one.ByteSize()
     if message.entities:
@@ -60,6 +90,7 @@ class _Stream:
 
     def __init__(self, table: Any, source: Iterator[tuple[int, Any]], waiting: deque):
         self.source, self.waiting = source, waiting
+        self.answered = 0  # first ones of those waiting: parts of an entity, which is sent again as a whole
         self.outgoing: queue.SimpleQueue = queue.SimpleQueue()
         self.call = table.client.connection.open("EntityService/ImportEntities", iter(self.outgoing.get, None), STREAM_SECONDS)
         for _, message in waiting:
@@ -67,7 +98,7 @@ class _Stream:
         self.fill()
 
     def fill(self) -> None:
-        for position, message in islice(self.source, max(WINDOW - len(self.waiting), 0)):
+        for position, message in islice(self.source, max(WINDOW - len(self.waiting) + self.answered, 0)):
             self.waiting.append((position, message))
             self.outgoing.put(message)
         if not self.waiting:
@@ -79,13 +110,18 @@ class _Stream:
     def replies(self) -> Iterator[tuple[int, Any, Any]]:
         """(position, message, reply) of each message."""
         for reply in self.call:
-            position, message = self.waiting.popleft()
+            position, message = self.waiting[self.answered]
+            self.answered += 1
+            if not message.continues:
+                for _ in range(self.answered):
+                    self.waiting.popleft()
+                self.answered = 0
             yield position, message, reply
             self.fill()
 
 
 def _note(result: ImportResult, position: int, message: Any, reply: Any, sent_before: int) -> None:
-    result.committed += len(message.entities) - len(reply.rejected)
+    result.committed += _count(message) - len(reply.rejected)
     for one in reply.rejected:
         at = position + one.position - sent_before
         result.rejected.append(Rejection(at, (one.key.partition_key, one.key.row_key), errors.of_message(one.error)))
@@ -98,7 +134,7 @@ def _run_once(stream: _Stream, result: ImportResult) -> None:
     sent = 0
     for position, message, reply in stream.replies():
         _note(result, position, message, reply, sent)
-        sent += len(message.entities)
+        sent += _count(message)
 
 
 def run_import(table: Any, entities: Iterable[Mapping]) -> ImportResult:

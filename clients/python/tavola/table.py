@@ -328,9 +328,16 @@ class Table:
                    SnapshotEnded: the server holds it for some minutes at most, because vacuum waits for it
         """
         request = type_of("ScanEntitiesRequest")(query=self._query_of(filter, descending, max_plan),
-                                                 options={"select": list(select)}, snapshot=snapshot)
+                                                 options={"select": list(select)}, snapshot=snapshot, in_parts=True)
+        large = None
         for message in ResumedStream(self.client.connection, "EntityService/ScanEntities", request, is_whole=snapshot):
-            for one in message.entities:
+            entities = list(message.entities)
+            if message.continued:
+                large.MergeFrom(entities.pop())
+                entities.append(large)
+            # A stream that goes on after a break begins the entity anew, so what is kept here may be dropped.
+            large = entities.pop() if message.continues else None
+            for one in entities:
                 yield decode(one, self.decrypt)
 
     def count(self, filter: str = "") -> int:

@@ -4,8 +4,12 @@
  *
  * A message is written in chunks. Each chunk is one non-atomic operation and is answered when it is committed; a
  * message of ordinary size is one chunk. The next message is read after the answer to the last chunk.
+ *
+ * An entity that continues in the next message is kept (api/codec_parts.h) until its last part has arrived; it is then
+ * written alone. A message with a part is answered as any other, though the part is not committed.
  */
 #include "api/codec_error.h"
+#include "api/codec_parts.h"
 #include "api/codec_write.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
@@ -46,7 +50,24 @@ struct import {
     size_t *sources; /* writes[i] is entity sources[i] of the message */
     struct rejection *rejections;
     size_t rejection_count;
+
+    struct codec_parts parts; /* the entity that continues in the next message */
+    bool is_in_parts;         /* the current message has a part: its last entity */
+    bool has_ended;           /* the client has sent its last message */
 };
+
+static enum status check_parts(const struct import *import, struct error *err)
+{
+    const Tavola__V1__ImportEntitiesRequest *request = import->request;
+
+    if (request->continues && request->n_entities == 0)
+        return reason_set(
+            err, REASON_INVALID_INPUT, "continues is set, but the message has no entity that could");
+    if (import->parts.is_open && request->n_entities != 1)
+        return reason_set(err, REASON_INVALID_INPUT,
+            "the entity of the last message continues, so this one must have its next part and nothing else");
+    return import->parts.is_open ? codec_parts_check(&import->parts, request->entities[0], err) : STATUS_OK;
+}
 
 static enum status take_table(struct call_ctx *ctx, struct import *import, struct error *err)
 {
@@ -72,6 +93,8 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
     import = ctx->state;
     import->request = (const Tavola__V1__ImportEntitiesRequest *)ctx->request;
     import->next = 0;
+    TRY(check_parts(import, err));
+    import->is_in_parts = import->parts.is_open || import->request->continues;
     return take_table(ctx, import, err);
 }
 
@@ -137,25 +160,43 @@ static enum status write_message(
     codec_pack(&ctx->reply, 0, &head.base);
     buf_append(&ctx->reply, buf_str(&rejected));
     if (import->next == import->request->n_entities) {
-        import->position += (int64_t)import->request->n_entities;
+        /* an entity counts with its last part */
+        import->position += (int64_t)import->request->n_entities - (import->request->continues ? 1 : 0);
+        if (!import->request->continues)
+            codec_parts_clear(&import->parts);
+        ctx->state_bytes = codec_parts_bytes(&import->parts);
         import->request = NULL;
     }
     return STATUS_OK;
+}
+
+/* Keep a part; *write is the whole entity with its last one. */
+static enum status decode_entity(struct call_ctx *ctx, struct import *import, size_t index, bool *is_kept,
+    struct write *write, struct error *err)
+{
+    const Tavola__V1__Entity *entity = import->request->entities[index];
+
+    *is_kept = false;
+    if (!import->is_in_parts || index + 1 < import->request->n_entities)
+        return codec_write_decode(WRITE_INSERT_OR_REPLACE, entity, NULL, ctx->arena, write, err);
+    *is_kept = import->request->continues;
+    codec_parts_add(&import->parts, entity, ctx->arena);
+    return *is_kept ? STATUS_OK : codec_parts_finish(&import->parts, ctx->arena, write, err);
 }
 
 static void add_entity(struct call_ctx *ctx, struct import *import, size_t index, struct operation_write *in)
 {
     const Tavola__V1__Entity *entity = import->request->entities[index];
     struct rejection *rejection = &import->rejections[import->rejection_count];
+    struct write *write = &in->writes[in->count];
+    bool is_kept;
 
     *rejection = (struct rejection){ .position = import->position + (int64_t)index, .entity = entity };
-    if (codec_write_decode(WRITE_INSERT_OR_REPLACE, entity, NULL, ctx->arena, &in->writes[in->count],
-            &rejection->err) != STATUS_OK ||
-        access_check_write(&ctx->caller.access, &in->writes[in->count], &rejection->err) != STATUS_OK) {
+    if (decode_entity(ctx, import, index, &is_kept, write, &rejection->err) != STATUS_OK ||
+        (!is_kept && access_check_write(&ctx->caller.access, write, &rejection->err) != STATUS_OK))
         import->rejection_count++;
-        return;
-    }
-    import->sources[in->count++] = index;
+    else if (!is_kept)
+        import->sources[in->count++] = index;
 }
 
 /* Turn the next entities of the message into an operation. */
@@ -176,14 +217,22 @@ static void decode_chunk(struct call_ctx *ctx, struct import *import, struct ope
         add_entity(ctx, import, import->next++, &out->in.write);
 }
 
+static enum status check_end(const struct import *import, struct error *err)
+{
+    if (!import || !import->parts.is_open)
+        return STATUS_OK;
+    return reason_set(err, REASON_INVALID_INPUT,
+        "the import has ended within an entity, which is not written: its last part is missing");
+}
+
 static enum status fill_operation(
     struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
 {
     struct import *import = ctx->state;
 
-    if (!import->request) {
-        *step = STREAM_READ;
-        return STATUS_OK;
+    if (!import || !import->request) {
+        *step = !import || import->has_ended ? STREAM_END : STREAM_READ;
+        return *step == STREAM_END ? check_end(import, err) : STATUS_OK;
     }
     decode_chunk(ctx, import, out);
     TRY(stream_admit(
@@ -195,8 +244,27 @@ static enum status fill_operation(
     return STATUS_OK;
 }
 
+static void end_requests(struct call_ctx *ctx)
+{
+    struct import *import = ctx->state;
+
+    if (import)
+        import->has_ended = true;
+}
+
+static void release_parts(struct call_ctx *ctx)
+{
+    struct import *import = ctx->state;
+
+    codec_parts_clear(&import->parts);
+}
+
 static const struct stream_method stream = {
-    .read_request = read_request, .fill_operation = fill_operation, .write_message = write_message
+    .read_request = read_request,
+    .fill_operation = fill_operation,
+    .write_message = write_message,
+    .end_requests = end_requests,
+    .release = release_parts,
 };
 
 const struct method import_entities_method = {

@@ -4,7 +4,12 @@
  *
  * Each message is one page of the query, and has a token with which a later scan resumes behind the page. If the scan
  * has a snapshot, all pages are read in it, and there are no tokens.
+ *
+ * A large entity of a scan that is in_parts is the first and only one of its page. Its first part is in the page's
+ * message; then the call holds the rest, sends it part by part, and reads nothing. The token of all parts but the last
+ * is that of the message before: a scan that resumes in between reads the entity again, perhaps a later version of it.
  */
+#include "base/wire.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
@@ -12,13 +17,29 @@
 #include "service/query.h"
 #include "service/stream.h"
 
-enum { ENTITIES = 1, RESUME_TOKEN = 2, STATS = 3, SNAPSHOT = 4 };
+enum { ENTITIES = 1, RESUME_TOKEN = 2, STATS = 3, SNAPSHOT = 4, CONTINUES = 5, CONTINUED = 6 };
+
+/* A key outside of the arenas of operations. */
+struct kept_key {
+    struct buf bytes;
+    struct entity_key key;
+};
+
+/* An entity that is sent in parts, between two of them. */
+struct large_entity {
+    struct buf rest;      /* of its properties, of all parts but the first; empty: there is no such entity */
+    size_t sent;          /* bytes of the rest */
+    struct entity entity; /* without properties */
+    struct kept_key key, behind;
+    bool has_more; /* the scan goes on behind the entity, at `behind` */
+};
 
 struct scan {
     struct operation query; /* as decoded from the request; its position is behind the last page */
     struct query_call asked;
-    int64_t table_id;               /* of the first page; 0: none yet */
-    struct buf position;            /* the bytes of the keys in query */
+    int64_t table_id;         /* of the first page; 0: none yet */
+    struct kept_key position; /* in query: it borrows it */
+    struct large_entity large;
     struct scan_snapshot *snapshot; /* NULL: each page is a snapshot of its own */
     bool told_snapshot;
 };
@@ -40,19 +61,106 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
     struct scan *scan = ARENA_NEW(ctx->arena, struct scan);
 
     ctx->state = scan;
-    buf_init(&scan->position, ctx->arena);
+    buf_init(&scan->position.bytes, ctx->arena);
+    buf_init(&scan->large.key.bytes, ctx->arena);
+    buf_init(&scan->large.behind.bytes, ctx->arena);
+    buf_init(&scan->large.rest, NULL);
     TRY(query_decode(ctx,
         &(struct query_request){ request->query, request->options, TOKEN_SCAN, request->resume_token },
         &scan->asked, &scan->query, err));
+    scan->query.in.page.takes_large = request->in_parts;
     return request->snapshot ? plan_snapshot(ctx, scan, err) : STATUS_OK;
 }
 
-static void release_snapshot(struct call_ctx *ctx)
+static void release_scan(struct call_ctx *ctx)
 {
     struct scan *scan = ctx->state;
 
     store_free_snapshot(scan->snapshot);
+    buf_cleanup(&scan->large.rest);
 }
+
+static void keep_key(struct kept_key *kept, const struct entity_key *key)
+{
+    kept->bytes.len = 0;
+    buf_append(&kept->bytes, key->partition);
+    buf_append(&kept->bytes, key->row);
+    kept->key.partition = str_of_bytes(kept->bytes.data, key->partition.len);
+    kept->key.row = str_of_bytes(kept->bytes.data + key->partition.len, key->row.len);
+}
+
+static void move_to(struct scan *scan, const struct entity_key *position)
+{
+    keep_key(&scan->position, position);
+    scan->query.in.page.has_after = true;
+    scan->query.in.page.after = scan->position.key;
+}
+
+static enum status write_token(
+    struct call_ctx *ctx, struct scan *scan, bool has_position, struct entity_key position, struct error *err)
+{
+    struct outcome_page page = { .table_id = scan->table_id, .position = position };
+
+    if (scan->snapshot || !has_position)
+        return STATUS_OK;
+    return query_write_token(ctx, &scan->asked, &page, &ctx->reply, RESUME_TOKEN, err);
+}
+
+/* ---- large entities ---- */
+
+static enum status write_continues(struct call_ctx *ctx, struct scan *scan, struct error *err)
+{
+    const struct operation_page *in = &scan->query.in.page;
+
+    wire_write_scalar(&ctx->reply, CONTINUES, true);
+    return write_token(ctx, scan, in->has_after, in->after, err);
+}
+
+/* The message has the first part of a large entity: keep what else is to be sent. */
+static enum status keep_large(
+    struct call_ctx *ctx, struct scan *scan, const struct outcome_page *page, struct error *err)
+{
+    struct large_entity *large = &scan->large;
+    const struct entity *entity = &scan->asked.writer.large;
+
+    keep_key(&large->key, &entity->key);
+    keep_key(&large->behind, &page->position);
+    large->entity = *entity;
+    large->entity.key = large->key.key;
+    large->has_more = page->more;
+    large->sent = 0;
+    ctx->state_bytes = large->rest.capacity;
+    return write_continues(ctx, scan, err);
+}
+
+static void forget_large(struct call_ctx *ctx, struct scan *scan)
+{
+    move_to(scan, &scan->large.behind.key);
+    buf_cleanup(&scan->large.rest);
+    buf_init(&scan->large.rest, NULL);
+    ctx->state_bytes = 0;
+}
+
+static enum status write_part(
+    struct call_ctx *ctx, struct scan *scan, enum stream_step *step, struct error *err)
+{
+    struct large_entity *large = &scan->large;
+    struct property_list rest = { str_from(buf_str(&large->rest), large->sent) };
+
+    large->entity.properties = property_list_head(rest, ENTITY_PART_BYTES);
+    large->sent += large->entity.properties.bytes.len;
+    codec_entity_write(&ctx->reply, ENTITIES, &large->entity);
+    wire_write_scalar(&ctx->reply, CONTINUED, true);
+    *step = STREAM_SEND;
+    if (large->sent < large->rest.len)
+        return write_continues(ctx, scan, err);
+    if (!large->has_more)
+        *step = STREAM_SEND_LAST;
+    forget_large(ctx, scan);
+    return write_token(ctx, scan, true, scan->position.key, err);
+}
+
+/* ---- pages ---- */
 
 static enum status fill_operation(
     struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
@@ -60,8 +168,8 @@ static enum status fill_operation(
     struct scan *scan = ctx->state;
     struct entity_writer *writer = &scan->asked.writer;
 
-    (void)step;
     entity_writer_init(writer, &ctx->reply, ENTITIES, &scan->asked.selection, ctx->arena);
+    writer->rest = scan->query.in.page.takes_large ? &scan->large.rest : NULL;
     out->kind = OPERATION_PAGE;
     out->table = scan->query.table;
     if (scan->table_id == 0)
@@ -71,8 +179,9 @@ static enum status fill_operation(
     out->in.page.sink = &writer->sink;
     out->in.page.of_scan = true;
     out->in.page.snapshot = scan->snapshot;
-    return stream_admit(ctx, out,
-        scan->snapshot ? "begin the scan anew at another server" : "resume the scan at another server", err);
+    TRY(stream_admit(ctx, out,
+        scan->snapshot ? "begin the scan anew at another server" : "resume the scan at another server", err));
+    return scan->large.rest.len > 0 ? write_part(ctx, scan, step, err) : STATUS_OK;
 }
 
 /* The table may have been deleted, and another table created with its name, since the last page. */
@@ -89,20 +198,6 @@ static enum status check_table(struct call_ctx *ctx, struct scan *scan, int64_t 
     }
     scan->table_id = table_id;
     return STATUS_OK;
-}
-
-/* Copy the position: the memory of the page is freed before the next page. */
-static void keep_position(struct scan *scan, const struct outcome_page *page)
-{
-    struct operation_page *in = &scan->query.in.page;
-    struct buf *position = &scan->position;
-
-    position->len = 0;
-    buf_append(position, page->position.partition);
-    buf_append(position, page->position.row);
-    in->has_after = page->has_position;
-    in->after.partition = str_of_bytes(position->data, page->position.partition.len);
-    in->after.row = str_of_bytes(position->data + page->position.partition.len, page->position.row.len);
 }
 
 static Google__Protobuf__Timestamp *timestamp_of(int64_t us, struct arena *arena)
@@ -134,20 +229,21 @@ static enum status write_message(
         *step = STREAM_END;
         return STATUS_OK;
     }
+    codec_read_stats_write(&ctx->reply, STATS, &page->stats, STR_EMPTY, &scan->asked.writer.written);
+    if (scan->large.rest.len > 0)
+        return keep_large(ctx, scan, page, err);
     if (!page->more)
         *step = STREAM_SEND_LAST;
-    if (!scan->snapshot)
-        TRY(query_write_token(ctx, &scan->asked, page, &ctx->reply, RESUME_TOKEN, err));
-    codec_read_stats_write(&ctx->reply, STATS, &page->stats, STR_EMPTY, &scan->asked.writer.written);
-    keep_position(scan, page);
-    return STATUS_OK;
+    if (page->has_position)
+        move_to(scan, &page->position);
+    return write_token(ctx, scan, true, page->position, err);
 }
 
 static const struct stream_method stream = {
     .read_request = read_request,
     .fill_operation = fill_operation,
     .write_message = write_message,
-    .release = release_snapshot,
+    .release = release_scan,
 };
 
 const struct method scan_entities_method = {

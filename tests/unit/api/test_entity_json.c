@@ -68,8 +68,8 @@ START_TEST(an_entity_is_read_and_written)
     struct buf out;
 
     buf_init(&out, &arena);
-    ck_assert_msg(
-        entity_json_read(str_of(form_cases[_i].in), &arena, &entity, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(entity_json_read(str_of(form_cases[_i].in), &arena, &entity, NULL, &err) == STATUS_OK, "%s",
+        err.message);
     entity_json_write(&entity, STR_EMPTY, &out);
     buf_append_byte(&out, '\0');
     ck_assert_str_eq(out.data, form_cases[_i].out);
@@ -127,7 +127,7 @@ START_TEST(what_is_no_entity_is_refused)
     const struct refused_case *c = &refused_cases[_i];
     struct entity entity;
 
-    ck_assert_int_ne(entity_json_read(str_of(c->in), &arena, &entity, &err), STATUS_OK);
+    ck_assert_int_ne(entity_json_read(str_of(c->in), &arena, &entity, NULL, &err), STATUS_OK);
     ck_assert_str_eq(err.reason, c->reason);
     ck_assert_msg(strstr(err.message, c->message) != NULL, "%s", err.message);
 }

@@ -113,6 +113,32 @@ START_TEST(a_selection_is_what_the_model_says)
 }
 END_TEST
 
+/* Heads of any size, taken one after the other, are the list. */
+START_TEST(a_head_has_as_many_properties_as_fit_but_one_at_least)
+{
+    uint64_t state = 17;
+
+    for (int round = 0; round < 100; round++) {
+        struct model base = a_random_model(&state);
+        struct property_list rest = a_list(&base);
+        size_t max_bytes = next_random(&state) % 100;
+
+        while (rest.bytes.len > 0) {
+            struct property_list head = property_list_head(rest, max_bytes);
+            struct str first = rest.bytes, next = str_from(rest.bytes, head.bytes.len);
+            struct property property;
+
+            ck_assert(property_next(&first, &property));
+            ck_assert(head.bytes.len <= max_bytes || head.bytes.len == property.record.len);
+            if (property_next(&next, &property)) /* the next one does not fit */
+                ck_assert_uint_gt(head.bytes.len + property.record.len, max_bytes);
+            rest.bytes = str_from(rest.bytes, head.bytes.len);
+        }
+        ck_assert_uint_eq(property_list_head(rest, max_bytes).bytes.len, 0);
+    }
+}
+END_TEST
+
 START_TEST(finding_is_what_the_model_says)
 {
     uint64_t state = 99;
@@ -339,6 +365,7 @@ Suite *test_property_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_merge_is_what_the_model_says);
     tcase_add_test(tc, a_selection_is_what_the_model_says);
+    tcase_add_test(tc, a_head_has_as_many_properties_as_fit_but_one_at_least);
     tcase_add_test(tc, finding_is_what_the_model_says);
     tcase_add_test(tc, seeking_passes_the_list_once);
     tcase_add_loop_test(tc, a_value_is_read_back_from_a_list_and_from_a_message, 0, ARRAY_LEN(value_cases));
