@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "api/codec_read.h"
 #include "api/codec_report.h"
 #include "api/codec_table.h"
 #include "domain/catalogue/table_name.h"
@@ -537,12 +538,16 @@ enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *requ
         .read_sources = request->read_sources,
         .keys_only = request->keys_only,
         .descending = request->descending };
+    struct selection selection;
 
     if (lookup.trust_index && lookup.read_sources)
         return refuse_field(
             err, "read_sources", "read_sources and trust_index are both set, allowed is one of them");
     TRY(codec_index_equals_decode(request->equals, request->n_equals, arena, &lookup, err));
     TRY(codec_index_range_decode(request->range, "range", arena, &lookup.range, err));
+    TRY(codec_read_names_decode(request->select, request->n_select, arena, &selection, err));
+    lookup.select = selection.names;
+    lookup.select_count = selection.count;
     *out = lookup;
     return STATUS_OK;
 }

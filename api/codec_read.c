@@ -67,18 +67,15 @@ static enum status select_name(
     if (found)
         return STATUS_OK;
     if (!can_be_selected(name)) {
-        (void)reason_set(
-            err, REASON_INVALID_INPUT, "options.select[%zu] is not a valid property name", number);
-        (void)error_in_element(err, "select", number);
-        return error_in_field(err, "options");
+        (void)reason_set(err, REASON_INVALID_INPUT, "select[%zu] is not a valid property name", number);
+        return error_in_element(err, "select", number);
     }
     if (set->count == MAX_SELECTED) {
         (void)reason_set(err, REASON_INVALID_INPUT,
-            "options.select names more than %d properties, the most that an entity has with its keys and its "
+            "select names more than %d properties, the most that an entity has with its keys and its "
             "timestamp",
             MAX_SELECTED);
-        (void)error_in_element(err, "select", number);
-        return error_in_field(err, "options");
+        return error_in_element(err, "select", number);
     }
     memmove(&set->names[at + 1], &set->names[at], (set->count - at) * sizeof(set->names[0]));
     set->names[at] = name;
@@ -87,21 +84,30 @@ static enum status select_name(
     return STATUS_OK;
 }
 
-enum status codec_read_selection_decode(
-    const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err)
+enum status codec_read_names_decode(const ProtobufCBinaryData *names, size_t count, struct arena *arena,
+    struct selection *out, struct error *err)
 {
     struct selection selection = { 0 };
     struct name_set *set;
 
     *out = selection;
-    if (!options || options->n_select == 0)
+    if (count == 0)
         return STATUS_OK;
     set = ARENA_NEW(arena, struct name_set);
     selection.names = ARENA_ARRAY(arena, struct str, MAX_SELECTED);
-    for (size_t i = 0; i < options->n_select; i++)
-        TRY(select_name(set, codec_str(options->select[i]), i, &selection, err));
+    for (size_t i = 0; i < count; i++)
+        TRY(select_name(set, codec_str(names[i]), i, &selection, err));
     *out = selection;
     return STATUS_OK;
+}
+
+enum status codec_read_selection_decode(
+    const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err)
+{
+    *out = (struct selection){ 0 };
+    if (!options || codec_read_names_decode(options->select, options->n_select, arena, out, err) == STATUS_OK)
+        return STATUS_OK;
+    return error_in_field(err, "options");
 }
 
 enum status codec_read_wait_decode(const Tavola__V1__ReadOptions *options, struct str *out, struct error *err)

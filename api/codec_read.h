@@ -16,6 +16,10 @@ struct selection {
     size_t count;
 };
 
+/* Decode the names of the selected properties: the field `select` of a request. */
+MUST_USE enum status codec_read_names_decode(const ProtobufCBinaryData *names, size_t count,
+    struct arena *arena, struct selection *out, struct error *err);
+
 /* Decode the selected properties. options may be NULL. */
 MUST_USE enum status codec_read_selection_decode(
     const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err);

@@ -15,7 +15,8 @@
 #define QUERY_ARGUMENTS "TABLE [FILTER] [--select NAME,NAME...] [--limit N] [--explain] [-o FORM]"
 #define COUNT_ARGUMENTS "TABLE [FILTER]"
 #define LOOKUP_ARGUMENTS                                                                                     \
-    "INDEX [VALUE | TYPE=VALUE]... [--latest] [--keys-only] [--descending] [--limit N] [-o FORM]"
+    "INDEX [VALUE | TYPE=VALUE]... [--latest] [--keys-only] [--select NAME,NAME...] [--descending] "         \
+    "[--limit N] [-o FORM]"
 #define INDEX_ARGUMENTS                                                                                      \
     "NAME TABLE PROPERTY... [--filter TEXT] [--same-partition] [--strong] [--unique] [--no-wait]"
 
@@ -238,8 +239,9 @@ static int look_up(
     struct tavola *client, const struct arguments *arguments, struct tavola_entity *values, int64_t limit)
 {
     static struct output out;
+    const char *names[ARGUMENTS_MAX_WORDS];
     struct tavola_value equals[MAX_VALUES];
-    const struct tavola_lookup lookup = {
+    struct tavola_lookup lookup = {
         .index = arguments->words[0],
         .equals = equals,
         .equals_count = (size_t)arguments->count - 1,
@@ -252,6 +254,10 @@ static int look_up(
     for (int i = 1; i < arguments->count; i++)
         if (!read_value(arguments->words[i], i, values, &equals[i - 1]))
             return COMMAND_MISUSED;
+    if (arguments_value(arguments, "--select")) {
+        split_names((char *)(uintptr_t)arguments_value(arguments, "--select"), names);
+        lookup.select = names;
+    }
     if (!output_open(&out, arguments))
         return COMMAND_MISUSED;
     return print_cursor(tavola_lookup(client, &lookup), &out, limit);

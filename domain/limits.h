@@ -23,12 +23,14 @@ enum {
     LIMIT_ENTITY_BYTES = 1024 * 1024,         /* by the size formula in property.h */
     LIMIT_WIDE_BYTES = 16 * 1024 * 1024,      /* of the properties of a wide entity, as they are stored */
     LIMIT_WIDE_READ_BYTES = 64 * 1024 * 1024, /* of wide entities that one transaction holds in memory */
-    LIMIT_BATCH_OPERATIONS = 100,             /* of an entity group transaction */
-    LIMIT_REQUEST_BYTES = 4 * 1024 * 1024,    /* serialized message */
-    LIMIT_RECEIVE_BYTES = 16 * 1024 * 1024,   /* the transport's own limit, above the rule */
-    LIMIT_HEALTH_RECEIVE_BYTES = 4096,        /* where only probes call */
-    LIMIT_ERROR_ENTITY_BYTES = 2048,          /* of an entity that is returned with an error */
-    LIMIT_REPLY_BYTES = 3 * 1024 * 1024,      /* except a single larger entity */
+    /* of the properties that an entry copies, as they are stored; only wide entities can have more */
+    LIMIT_ENTRY_BYTES = 2 * 1024 * 1024,
+    LIMIT_BATCH_OPERATIONS = 100,           /* of an entity group transaction */
+    LIMIT_REQUEST_BYTES = 4 * 1024 * 1024,  /* serialized message */
+    LIMIT_RECEIVE_BYTES = 16 * 1024 * 1024, /* the transport's own limit, above the rule */
+    LIMIT_HEALTH_RECEIVE_BYTES = 4096,      /* where only probes call */
+    LIMIT_ERROR_ENTITY_BYTES = 2048,        /* of an entity that is returned with an error */
+    LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* except a single larger entity */
     LIMIT_PAGE_ROWS = 1000,
     /* rows looked at for one page; then it ends early */
     LIMIT_PAGE_EXAMINED = 10000,

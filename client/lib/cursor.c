@@ -213,6 +213,7 @@ static void write_freshness(
 struct tavola_cursor *tavola_lookup(struct tavola *client, const struct tavola_lookup *lookup)
 {
     Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
+    const Tavola__V1__ReadOptions *selected;
     struct tavola_cursor *cursor;
     struct arena arena;
 
@@ -225,6 +226,9 @@ struct tavola_cursor *tavola_lookup(struct tavola *client, const struct tavola_l
     request.keys_only = lookup->keys_only;
     request.trust_index = lookup->trust_index;
     request.read_sources = lookup->read_sources;
+    selected = read_options_message(&(struct tavola_read_options){ .select = lookup->select }, &arena);
+    request.select = selected->select;
+    request.n_select = selected->n_select;
     request.descending = lookup->descending;
     request.page_size = lookup->page_size;
     cursor = open_cursor(client, &lookup_kind, &request.base, lookup->token, lookup->timeout_ms);

@@ -447,8 +447,9 @@ struct tavola_lookup {
     bool descending;
     int page_size;
     const char *token;
-    int64_t timeout_ms; /* of a page; 0: the timeout of the client */
-    bool read_sources;  /* read every entity, even where its entry is known to be the same */
+    int64_t timeout_ms;        /* of a page; 0: the timeout of the client */
+    bool read_sources;         /* read every entity, even where its entry is known to be the same */
+    const char *const *select; /* as in tavola_read_options */
 };
 
 /*

@@ -190,6 +190,13 @@ const struct table *catalogue_after(const struct catalogue *catalogue, struct st
     return table && str_equal(table->account, account) ? table : NULL;
 }
 
+bool catalogue_has_wide_source(const struct catalogue *catalogue, const struct index *index)
+{
+    const struct table *source = catalogue_find_id(catalogue, index->source_table_id);
+
+    return source && source->is_wide;
+}
+
 const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index)
 {
     const struct table *source = catalogue_find_id(catalogue, index->source_table_id);

@@ -191,6 +191,9 @@ const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t
 /* The account's next table behind this folded name, hidden ones included; NULL if there is none. */
 const struct table *catalogue_after(const struct catalogue *catalogue, struct str account, struct str folded);
 
+/* Whether the entities that have entries in the index may be wide. */
+bool catalogue_has_wide_source(const struct catalogue *catalogue, const struct index *index);
+
 /* The index that is being built to replace this one; NULL if there is none. */
 const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index);
 

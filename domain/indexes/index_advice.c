@@ -156,7 +156,8 @@ static struct str declare(const struct catalogue *catalogue, const struct table 
         .place = wanted->binds_partition ? PLACE_SAME_PARTITION : PLACE_OTHER_PARTITION,
         .consistency = wanted->binds_partition ? INDEX_STRONG : INDEX_EVENTUAL,
         .partition_key = new_key(arena),
-        .row_key = new_key(arena) };
+        .row_key = new_key(arena),
+        .projection = table->is_wide ? PROJECT_KEYS_ONLY : PROJECT_ALL };
 
     if (wanted->binds_partition)
         add_part(&index.partition_key, partition_key);

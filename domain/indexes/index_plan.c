@@ -275,6 +275,26 @@ static bool filter_lets_through(const struct index *index, const struct source *
     return filter_matches(index->filter, &entity);
 }
 
+/* An entry is one row, also that of a wide entity. */
+static enum projection_result check_records(
+    const struct index *index, const struct source *source, struct arena *arena, const char **why)
+{
+    struct str records;
+
+    if (source->properties.bytes.len <= LIMIT_ENTRY_BYTES)
+        return PROJECTED;
+    records = projected_records(index, source->properties, arena);
+    if (records.len <= LIMIT_ENTRY_BYTES)
+        return PROJECTED;
+    if (why)
+        *why = arena_format(arena,
+            "the properties of the entry are too large: they have %zu bytes, allowed are %d", records.len,
+            LIMIT_ENTRY_BYTES)
+                   .data;
+    return PROJECTED_VIOLATION;
+}
+
+/* Whether there is an entry is decided by its key, unless its properties are too large. */
 static enum projection_result project_key(const struct index *index, const struct source *source,
     struct arena *arena, struct entity_key *out, const char **why)
 {
@@ -283,7 +303,9 @@ static enum projection_result project_key(const struct index *index, const struc
     if (index->filter && !filter_lets_through(index, source))
         return PROJECTED_NOTHING;
     result = project_partition(index, source, arena, &out->partition, why);
-    return result == PROJECTED ? project_row(index, source, arena, &out->row, why) : result;
+    if (result == PROJECTED)
+        result = project_row(index, source, arena, &out->row, why);
+    return result == PROJECTED ? check_records(index, source, arena, why) : result;
 }
 
 enum projection_result index_plan_project(const struct index *index, const struct entity *entity,

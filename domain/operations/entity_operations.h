@@ -25,6 +25,7 @@ struct operation_get {
     /* the properties that the reply will have, so that no others need be read; 0: all */
     const struct str *select;
     size_t select_count;
+    bool may_be_large; /* they are for no reply, so a wide entity may have any number of bytes of them */
 };
 
 struct outcome_get {

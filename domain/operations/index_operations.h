@@ -32,6 +32,8 @@ struct operation_lookup {
     bool trust_index;  /* the entries are returned as they are */
     bool read_sources; /* not with trust_index: every hit is compared with its source, whatever is known */
     bool keys_only;
+    struct str *select;  /* of the entities only these properties are wanted */
+    size_t select_count; /* 0: all */
     bool descending;
     bool has_after;
     struct entity_key after; /* an entry's key */

@@ -62,7 +62,7 @@ struct plan_row {
     struct held_blobs *blobs; /* of the batch, if the table has blob_properties; otherwise NULL */
     /*
      * of a table with wide entities: the parts of the stored entity; the plan needs those to which
-     * the properties of its writes and conditions belong or, if the entity is moved, all of them
+     * the properties of its writes, conditions and indexes belong or, if the entity is moved, all of them
      */
     struct property_parts parts;
     bool reads_all_parts;

@@ -4,6 +4,7 @@
  */
 #include "store/builds/build_range.h"
 
+#include "domain/indexes/index_names.h"
 #include "store/sql.h"
 
 enum {
@@ -132,6 +133,8 @@ static enum status query_rows(
 {
     bool has_large = range->walk->has_large && !range->locks_entities;
     int64_t copies = range->table->index_count > 0 ? (int64_t)range->table->index_count : 1;
+    const struct str *names;
+    size_t name_count = index_names_of_table(range->table, &session->arena, &names);
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
@@ -141,6 +144,8 @@ static enum status query_rows(
     pg_add_bool(&params, range->walk->position.has_from);
     pg_add_int8(&params, CHUNK_ROWS);
     pg_add_int8(&params, (has_large ? CHUNK_BYTES : SMALL_BYTES) / copies);
+    if (!range->locks_entities)
+        pg_add_names(&params, names, name_count, true);
     return pg_query(&session->pg, statement_of(range, has_large), &params, rows, err);
 }
 

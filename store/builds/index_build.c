@@ -13,6 +13,7 @@
 #include "store/builds/index_build.h"
 
 #include "base/failpoint.h"
+#include "domain/indexes/index_names.h"
 #include "store/builds/build_turn.h"
 #include "store/indexes/reconcile.h"
 #include "store/indexes/replacement_calls.h"
@@ -105,6 +106,8 @@ static enum status read_walk(struct session *session, void *context, struct erro
     struct chunk *chunk = context;
     struct job *job = chunk->job;
     const struct index *index;
+    const struct str *names;
+    size_t name_count;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
@@ -113,9 +116,11 @@ static enum status read_walk(struct session *session, void *context, struct erro
     chunk->is_gone = !index;
     if (chunk->is_gone)
         return STATUS_OK;
+    name_count = index_names_of(index, &session->arena, &names);
     chunk->has_manifests = index_has_manifest(index);
     chunk->is_unique = index->is_unique;
     job_range_params(job, CHUNK_KEYS, &session->arena, &params);
+    pg_add_names(&params, names, name_count, true);
     TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
     take_keys(chunk, rows, job->table_id, job->table_id);
     return STATUS_OK;

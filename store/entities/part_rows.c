@@ -5,6 +5,7 @@
 #include "store/entities/part_rows.h"
 
 #include "domain/filter/filter.h"
+#include "domain/indexes/index_names.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/session/row_arrays.h"
@@ -82,6 +83,26 @@ static void want_for(struct plan_row *row, const struct write *write, struct are
         property_parts_want_name(&row->parts, tested[i]);
 }
 
+/* Mark the parts from which entries are made. The rows are sorted by table. */
+static void want_for_indexes(struct write_set *set, struct arena *arena)
+{
+    const struct table *table = NULL;
+    const struct str *names = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->row_count; i++) {
+        struct plan_row *row = &set->rows[i];
+
+        if (row->parts.count == 0)
+            continue;
+        if (row->table != table)
+            count = index_names_of_table(row->table, arena, &names);
+        table = row->table;
+        for (size_t k = 0; k < count; k++)
+            property_parts_want_name(&row->parts, names[k]);
+    }
+}
+
 static void mark_wanted(struct write_set *set, struct arena *arena)
 {
     for (size_t i = 0; i < set->planned_count; i++) {
@@ -91,8 +112,9 @@ static void mark_wanted(struct write_set *set, struct arena *arena)
             if (set->planned[i].rows[k]->parts.count > 0)
                 want_for(set->planned[i].rows[k], &in->writes[k], arena);
     }
+    want_for_indexes(set, arena);
     for (size_t i = 0; i < set->row_count; i++)
-        if (set->rows[i].table->index_count > 0 || set->rows[i].reads_all_parts)
+        if (set->rows[i].reads_all_parts)
             property_parts_want_all(&set->rows[i].parts);
 }
 
@@ -149,11 +171,11 @@ static size_t planned_bytes(const struct write_set *set, struct arena *arena)
     return sum;
 }
 
-/* STATUS_LIMIT: as in write_batch.c, the batch is to be halved. */
+/* STATUS_LIMIT: as in write_batch.c and strong_build.c, the batch is to be halved. */
 static enum status check_bytes(
     const struct write_set *set, size_t bytes, struct arena *arena, struct error *err)
 {
-    if (set->planned_count > 1)
+    if (set->planned_count != 1)
         return bytes <= LIMIT_WIDE_BYTES && planned_bytes(set, arena) <= 2 * LIMIT_WIDE_BYTES
                    ? STATUS_OK
                    : error_set(

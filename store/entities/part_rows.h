@@ -17,9 +17,9 @@ MUST_USE enum status part_rows_take_list(struct session *session, struct write_s
 
 /*
  * After the rows are filled: read the parts that the plan needs into the rows, in a flight of its
- * own, none if it needs none.
+ * own, none if it needs none. Those that the entries of the table's indexes are made from are needed.
  *
- * STATUS_LIMIT    they have more bytes than the writes of several callers may have in memory
+ * STATUS_LIMIT    they have more bytes than the writes of several callers, or of none, may have in memory
  * STATUS_INVALID  ENTITY_TOO_LARGE: the same, for one operation
  */
 MUST_USE enum status part_rows_read(struct session *session, struct write_set *set, struct error *err);

@@ -88,7 +88,7 @@ static enum status fill_key(const struct table *table, struct operation *operati
         list = property_list_select(list, in->select, in->select_count, operation->arena);
     else
         list.bytes = arena_copy(operation->arena, list.bytes);
-    if (list.bytes.len > LIMIT_REPLY_BYTES)
+    if (list.bytes.len > LIMIT_REPLY_BYTES && !in->may_be_large)
         return refuse_entity(operation, k, (int64_t)list.bytes.len, err);
     out->entities[k] = (struct entity){
         .key = in->keys[k],

@@ -34,10 +34,6 @@ static enum status find_source(const struct session *session, const struct opera
         reason_set(err, REASON_INVALID_INPUT, "table %.*s has %zu indexes, allowed are %d", STR_ARG(name),
             source->index_count, LIMIT_INDEXES_PER_TABLE);
         (void)error_in_field(err, "index.table");
-    } else if (source->is_wide) {
-        reason_set(err, REASON_NOT_IMPLEMENTED, "table %.*s has wide entities: it cannot have indexes",
-            STR_ARG(name));
-        (void)error_in_field(err, "index.table");
     } else {
         *out = source;
         return STATUS_OK;
@@ -72,6 +68,7 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(session_refresh(session, NULL, err));
     TRY(find_source(session, operation, &source, err));
     TRY(check_name_is_free(session, operation, err));
+    TRY(index_rows_check_wide(session, source, &index, err));
     if (index_comes_with_write(&index) && index_has_manifest(&index))
         TRY(index_rows_check_may_be_strong(session, "index.consistency", err));
     TRY(job_calls_admit(session, operation->account, &index.index_id, err));

@@ -74,6 +74,29 @@ enum status index_rows_check_may_be_strong(struct session *session, const char *
     return error_in_field(err, field);
 }
 
+enum status index_rows_check_wide(
+    struct session *session, const struct table *table, const struct index *index, struct error *err)
+{
+    PG_RESULT may_have = NULL;
+
+    if (!table->is_wide)
+        return STATUS_OK;
+    if (index_plan_may_keep_versions(index)) {
+        reason_set(err, REASON_INVALID_INPUT,
+            "table %.*s has wide entities, which an entry cannot hold as a whole: index.projection names the "
+            "properties that entries are to have, or is keys_only",
+            STR_ARG(table->name));
+        return error_in_field(err, "index.projection");
+    }
+    TRY(pg_query(&session->pg, &sql_database_may_index_wide, NULL, &may_have, err));
+    if (pg_bool(may_have, 0, PG_ONLY_COLUMN))
+        return STATUS_OK;
+    reason_set(err, REASON_NOT_IMPLEMENTED,
+        "an index of wide entities needs a database that accepts no older program: after an upgrade, tavola "
+        "migrate --refuse-older ends it");
+    return error_in_field(err, "index.table");
+}
+
 enum status index_rows_send_retire(
     struct session *session, const struct index *index, int64_t now, struct job_start *out, struct error *err)
 {

@@ -19,6 +19,15 @@ MUST_USE enum status index_rows_check_may_be_strong(
     struct session *session, const char *field, struct error *err);
 
 /*
+ * Whether the table may have the index, if its entities may be wide.
+ *
+ * STATUS_INVALID        INVALID_INPUT: the entries would have all properties
+ * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED: programs may run that would make wrong entries
+ */
+MUST_USE enum status index_rows_check_wide(
+    struct session *session, const struct table *table, const struct index *index, struct error *err);
+
+/*
  * Inside a change of the catalogue, send the statements that insert the index, the table of its
  * entries under the folded name, and its build.
  */

@@ -8,7 +8,9 @@
 
 #include <stdlib.h>
 
+#include "domain/indexes/index_names.h"
 #include "domain/indexes/index_plan.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/entities/owner_rows.h"
 #include "store/entities/read_batch.h"
@@ -143,8 +145,17 @@ static enum status drop_unowned(struct session *session, const struct index *ind
     return STATUS_OK;
 }
 
+/* Of wide entities, what the entry is made from, and no more of them together than a reply may have. */
+static void ask_wide(const struct index *index, struct arena *arena, struct operation_get *out)
+{
+    out->select_count = index_names_to_read(index, arena, &out->select);
+    out->may_be_large = true;
+    out->enough_bytes = LIMIT_REPLY_BYTES;
+}
+
+/* *read: the number of keys, from the first, that were read. */
 static enum status read_chunk(struct session *session, struct merging *merging, struct entity_key *keys,
-    size_t count, struct error *err)
+    size_t count, size_t *read, struct error *err)
 {
     struct operation sources = { .kind = OPERATION_GET,
         .account = merging->operation->account,
@@ -155,14 +166,17 @@ static enum status read_chunk(struct session *session, struct merging *merging, 
 
     arena_init(&scratch);
     sources.arena = &scratch;
+    if (catalogue_has_wide_source(session->catalogue, merging->index))
+        ask_wide(merging->index, &scratch, &sources.in.get);
     status = read_batch_within(session, &sources, err);
     if (status == STATUS_OK && sources.error) {
         *err = *sources.error;
         status = sources.status;
     }
+    *read = sources.out.get.count;
     if (status == STATUS_OK)
-        status = drop_unowned(session, merging->index, &sources.out.get, count, err);
-    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        status = drop_unowned(session, merging->index, &sources.out.get, *read, err);
+    for (size_t i = 0; i < *read && status == STATUS_OK; i++)
         if (sources.out.get.found[i])
             add_source(merging, &sources.out.get.entities[i], &scratch);
     arena_cleanup(&scratch);
@@ -211,10 +225,10 @@ enum status lookup_latest_merge(struct session *session, const struct index *ind
         .operation = operation,
         .found = ARENA_ARRAY(operation->arena, struct entity, open->count) };
 
-    for (size_t at = 0; at < open->count; at += CHUNK) {
+    for (size_t at = 0, read; at < open->count; at += read) {
         size_t left = open->count - at;
 
-        TRY(read_chunk(session, &merging, open->keys + at, left < CHUNK ? left : CHUNK, err));
+        TRY(read_chunk(session, &merging, open->keys + at, left < CHUNK ? left : CHUNK, &read, err));
     }
     operation->out.lookup.stats.rows_examined += (int64_t)open->count;
     merge(&merging);

@@ -108,7 +108,7 @@ static enum status check_sources(
 
     if (out->count == 0)
         return STATUS_OK;
-    lookup_hits_ask(index, operation, &sources);
+    lookup_hits_ask(index, catalogue_has_wide_source(session->catalogue, index), operation, &sources);
     TRY(read_sources(session, &sources, err));
     /* The read may have reloaded the catalogue and freed the index. */
     TRY(resolve_index(session, operation, &index, err));

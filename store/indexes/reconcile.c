@@ -76,6 +76,7 @@ static enum status send_reads(struct session *session, const struct source_keys 
     source_keys_params(keys, &session->arena, &params);
     TRY(pg_send(&session->pg, &sql_dead_letter_of_keys, &params, err));
     pg_add_int4(&params, (int32_t)max_of_each(keys));
+    source_keys_add_names(keys, &session->arena, &params);
     return pg_send(&session->pg, &sql_source_get, &params, err);
 }
 
@@ -176,6 +177,7 @@ static uint32_t unowned_in_place(const struct source_key *key)
 static enum status confirm_unowned(struct session *session, struct source_keys *keys, struct error *err)
 {
     struct pg_params params;
+    struct name_arrays none;
     PG_RESULT rows = NULL;
     bool is_asked = false;
 
@@ -185,6 +187,8 @@ static enum status confirm_unowned(struct session *session, struct source_keys *
         return STATUS_OK;
     source_keys_params(keys, &session->arena, &params);
     pg_add_int4(&params, 0); /* no properties are read */
+    name_arrays_init(&none, &session->arena);
+    name_arrays_add(&none, &params);
     TRY(pg_query(&session->pg, &sql_source_get, &params, &rows, err));
     for (int i = 0; i < PQntuples(rows); i++) {
         struct source_key *key = &keys->keys[pg_int8(rows, i, SOURCE_N) - 1];

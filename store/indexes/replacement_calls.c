@@ -26,8 +26,8 @@ static enum status refuse_unready(const struct index *old, const char *why, stru
     return err->status;
 }
 
-static enum status check_replaceable(const struct session *session, const struct operation *operation,
-    const struct index *old, struct error *err)
+static enum status check_replaceable(
+    struct session *session, const struct operation *operation, const struct index *old, struct error *err)
 {
     struct str wanted = operation->in.index.definition.source_name;
     const struct table *source = catalogue_find_id(session->catalogue, old->source_table_id);
@@ -49,7 +49,7 @@ static enum status check_replaceable(const struct session *session, const struct
             STR_ARG(source->name), source->index_count, LIMIT_INDEXES_PER_TABLE);
         return error_in_field(err, "index.table");
     }
-    return STATUS_OK;
+    return index_rows_check_wide(session, source, &operation->in.index.definition, err);
 }
 
 /* The name of a replacement; it contains '$', which no name of a caller's table may. */

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "domain/indexes/index_names.h"
 #include "store/session/row_arrays.h"
 #include "store/sql.h"
 
@@ -118,6 +119,26 @@ static void list_params(struct key_list list, struct arena *arena, struct pg_par
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params)
 {
     list_params(list_of(keys, is_any, arena), arena, params);
+}
+
+void source_keys_add_names(const struct source_keys *keys, struct arena *arena, struct pg_params *params)
+{
+    const struct table *last = NULL;
+    struct name_arrays arrays;
+
+    name_arrays_init(&arrays, arena);
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct table *table = keys->keys[i].table;
+        const struct str *names;
+
+        if (table && table != last && table->is_wide) {
+            size_t count = index_names_of_table(table, arena, &names);
+
+            name_arrays_put(&arrays, table->table_id, names, count);
+        }
+        last = table;
+    }
+    name_arrays_add(&arrays, params);
 }
 
 /* ---- the lock ---- */

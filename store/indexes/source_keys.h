@@ -44,6 +44,9 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
 /* Add arrays of all keys as the first four parameters. */
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
 
+/* Add arrays of the properties that the entries of wide entities are made from: two parameters of source_get. */
+void source_keys_add_names(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
+
 /*
  * Begin a transaction that writes, and lock the state rows of all keys: first the rows that exist,
  * then the missing ones, which this transaction inserts (guard G8). Fills applied, ctid, stored and

@@ -28,7 +28,6 @@
 struct mending {
     struct strong_mending *asked;
     const struct index *index;
-    const struct strong_source *sources; /* sorted by key; several may have the same key */
     struct write_set set;
     struct unique_owners owners; /* of the values of a unique index */
     struct entry_change *upserts, *deletes;
@@ -41,11 +40,12 @@ static int by_key(const void *a, const void *b)
         &((const struct strong_source *)a)->key, &((const struct strong_source *)b)->key);
 }
 
-static const struct strong_source *sorted(const struct strong_mending *asked, struct arena *arena)
+static const struct strong_source *sorted(const struct strong_mending *asked)
 {
-    struct strong_source *sources = ARENA_ARRAY(arena, struct strong_source, asked->count);
+    struct strong_source *sources = ARENA_ARRAY(asked->arena, struct strong_source, asked->count);
 
-    memcpy(sources, asked->sources, asked->count * sizeof(*sources));
+    if (asked->count > 0)
+        memcpy(sources, asked->sources, asked->count * sizeof(*sources));
     if (asked->count > 1)
         qsort(sources, asked->count, sizeof(*sources), by_key);
     return sources;
@@ -55,12 +55,14 @@ static const struct strong_source *sorted(const struct strong_mending *asked, st
 static void build_set(struct mending *work, const struct session *session, const struct table *table)
 {
     const struct row_state dead = { .version = session->catalogue->floor + 1, .ts = session->now_ticks };
+    const struct strong_source *sources = work->asked->sources;
     struct write_set *set = &work->set;
 
+    set->is_wide = table->is_wide;
     for (size_t i = 0; i < work->asked->count; i++) {
-        const struct entity_key *key = &work->sources[i].key;
+        const struct entity_key *key = &sources[i].key;
 
-        if (i > 0 && entity_key_compare(key, &work->sources[i - 1].key) == 0)
+        if (i > 0 && entity_key_compare(key, &sources[i - 1].key) == 0)
             continue;
         set->rows[set->row_count++] = (struct plan_row){ .table = table,
             .bucket = entity_key_bucket(table->table_id, key->partition),
@@ -123,6 +125,7 @@ static void add_delete(struct mending *work, const struct entity_key *found)
 /* Plan all rows. The sources and the rows are in the same order. */
 static void plan(struct mending *work, struct arena *arena)
 {
+    const struct strong_source *sources = work->asked->sources;
     size_t next = 0, count = work->asked->count;
 
     for (size_t i = 0; i < work->set.row_count; i++) {
@@ -130,8 +133,8 @@ static void plan(struct mending *work, struct arena *arena)
         struct index_entry entry;
         bool has_entry = plan_row(work, row, arena, &entry);
 
-        for (; next < count && entity_key_compare(&work->sources[next].key, &row->key) == 0; next++) {
-            const struct strong_source *source = &work->sources[next];
+        for (; next < count && entity_key_compare(&sources[next].key, &row->key) == 0; next++) {
+            const struct strong_source *source = &sources[next];
 
             if (source->has_found && (!has_entry || entity_key_compare(&source->found, &entry.key) != 0))
                 add_delete(work, &source->found);
@@ -183,7 +186,6 @@ static enum status mend_entries(struct session *session, void *context, struct e
     if (!source || asked->count == 0)
         return STATUS_OK;
     session->now_ticks = clock_ticks();
-    work.sources = sorted(asked, arena);
     work.set.rows = ARENA_ARRAY(arena, struct plan_row, asked->count);
     work.upserts = ARENA_ARRAY(arena, struct entry_change, asked->count);
     work.deletes = ARENA_ARRAY(arena, struct entry_change, asked->count);
@@ -199,8 +201,27 @@ static enum status mend_entries(struct session *session, void *context, struct e
     return write_entries(session, &work, err);
 }
 
+/* Wide entities that have more to read than may be in memory are corrected in halves. */
+static enum status mend_parts(struct worker *store, struct strong_mending *asked, struct error *err)
+{
+    enum status status = worker_attempt(store, mend_entries, asked, err);
+    struct strong_mending first = *asked, second = *asked;
+
+    if (status != STATUS_LIMIT || asked->count < 2)
+        return status;
+    first.count = asked->count / 2;
+    TRY(mend_parts(store, &first, err));
+    second.sources += first.count;
+    second.count -= first.count;
+    second.violations += first.violation_count;
+    TRY(mend_parts(store, &second, err));
+    asked->violation_count = first.violation_count + second.violation_count;
+    return STATUS_OK;
+}
+
 enum status strong_build_mend(struct worker *store, struct strong_mending *mending, struct error *err)
 {
+    mending->sources = sorted(mending);
     mending->violations = ARENA_ARRAY(mending->arena, struct intent, mending->count);
-    return worker_attempt(store, mend_entries, mending, err);
+    return mend_parts(store, mending, err);
 }

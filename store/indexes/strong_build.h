@@ -19,19 +19,20 @@ struct strong_source {
 
 struct strong_mending {
     int64_t index_id;
-    const struct strong_source *sources;
+    const struct strong_source *sources; /* sorted by key when this returns */
     size_t count;
-    struct arena *arena;       /* of `violations` */
+    struct arena *arena;       /* of `violations`, and of the sorted sources */
     struct intent *violations; /* output: source keys that cannot have their entry */
     size_t violation_count;
 };
 
 /*
- * Correct the entries of these sources in one transaction. It locks the sources, as a write does,
- * and reads them; then it writes every entry that they ask for, and deletes the entries that were
- * found and that they do not ask for. In a unique index the first source with a value becomes its
- * owner, and every other source with that value is a violation. If the index is not strong, no
- * entries are written. An index that does not exist any more, or is being dropped, is not changed.
+ * Correct the entries of these sources, in one transaction, or in several if wide entities have too much
+ * to read. It locks the sources, as a write does, and reads them; then it writes every entry that they
+ * ask for, and deletes the entries that were found and that they do not ask for. In a unique index the
+ * first source with a value becomes its owner, and every other source with that value is a violation.
+ * If the index is not strong, no entries are written. An index that does not exist any more, or is
+ * being dropped, is not changed.
  */
 MUST_USE enum status strong_build_mend(
     struct worker *store, struct strong_mending *mending, struct error *err);

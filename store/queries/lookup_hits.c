@@ -4,8 +4,12 @@
  */
 #include "store/queries/lookup_hits.h"
 
+#include <string.h>
+
 #include "domain/entities/row_state.h"
+#include "domain/indexes/index_names.h"
 #include "domain/indexes/index_plan.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/session/resolve.h"
 
@@ -67,7 +71,28 @@ bool lookup_hits_name(const struct index *index, struct operation *operation)
     return true;
 }
 
-void lookup_hits_ask(const struct index *index, const struct operation *operation, struct operation *sources)
+/* Ask for the properties that the caller wants, and those that tell whether the entity still has its entry. */
+static void ask_wide(const struct index *index, const struct operation *operation, struct operation_get *out)
+{
+    const struct operation_lookup *in = &operation->in.lookup;
+    const struct str *needed;
+    struct str *names;
+    size_t count;
+
+    out->enough_bytes = LIMIT_REPLY_BYTES;
+    if (in->select_count == 0 && !in->keys_only)
+        return;
+    count = index_names_of_key(index, operation->arena, &needed);
+    names = ARENA_ARRAY(operation->arena, struct str, count + in->select_count);
+    memcpy(names, needed, count * sizeof(*names));
+    if (in->select_count > 0)
+        memcpy(names + count, in->select, in->select_count * sizeof(*names));
+    out->select = names;
+    out->select_count = count + in->select_count;
+}
+
+void lookup_hits_ask(
+    const struct index *index, bool is_wide, const struct operation *operation, struct operation *sources)
 {
     const struct outcome_lookup *out = &operation->out.lookup;
     struct entity_key *keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
@@ -81,6 +106,8 @@ void lookup_hits_ask(const struct index *index, const struct operation *operatio
         .arena = operation->arena,
         .times = operation->times,
         .in.get = { .keys = keys, .count = out->count } };
+    if (is_wide)
+        ask_wide(index, operation, &sources->in.get);
 }
 
 bool lookup_hits_holds(const struct index *index, const struct entity *source, const struct entity_key *entry,
@@ -98,12 +125,23 @@ bool lookup_hits_holds(const struct index *index, const struct entity *source, c
     return holds;
 }
 
+/* The sources of the other entries were not read: the page ends before them. */
+static void end_page(size_t count, struct outcome_lookup *out)
+{
+    if (count == out->count)
+        return;
+    out->count = count;
+    out->more = true;
+    out->position = out->entries[count - 1];
+}
+
 void lookup_hits_replace(
     const struct index *index, const struct operation *sources, struct operation *operation)
 {
     struct outcome_lookup *out = &operation->out.lookup;
     size_t kept = 0;
 
+    end_page(sources->out.get.count, out);
     for (size_t i = 0; i < out->count; i++) {
         const struct entity *source = &sources->out.get.entities[i];
 

@@ -24,8 +24,12 @@ MUST_USE enum status lookup_hits_resolve(const struct session *session, const st
  */
 bool lookup_hits_name(const struct index *index, struct operation *operation);
 
-/* Make the OPERATION_GET that reads the sources, in the operation's arena. */
-void lookup_hits_ask(const struct index *index, const struct operation *operation, struct operation *sources);
+/*
+ * Make the OPERATION_GET that reads the sources, in the operation's arena. Of wide ones only the properties that are
+ * wanted, or that tell whether it has the entry, are read, and after LIMIT_REPLY_BYTES no further source need be.
+ */
+void lookup_hits_ask(
+    const struct index *index, bool is_wide, const struct operation *operation, struct operation *sources);
 
 /* Whether the source, in its present state, has this entry. The arena is left as it was. */
 bool lookup_hits_holds(const struct index *index, const struct entity *source, const struct entity_key *entry,
@@ -33,7 +37,7 @@ bool lookup_hits_holds(const struct index *index, const struct entity *source, c
 
 /*
  * Replace the entries by their sources, without those entries that their source does not have any
- * more.
+ * more. The page ends with the last source that was read.
  */
 void lookup_hits_replace(
     const struct index *index, const struct operation *sources, struct operation *operation);

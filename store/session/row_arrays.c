@@ -28,6 +28,26 @@ void key_arrays_add(struct key_arrays *arrays, struct pg_params *params)
     pg_add_array(params, &arrays->buckets);
 }
 
+void name_arrays_init(struct name_arrays *arrays, struct arena *arena)
+{
+    pg_array_init(&arrays->tables, arena, PG_INT8);
+    pg_array_init(&arrays->names, arena, PG_TEXT);
+}
+
+void name_arrays_put(struct name_arrays *arrays, int64_t table_id, const struct str *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pg_array_int8(&arrays->tables, table_id);
+        pg_array_bytes(&arrays->names, names[i]);
+    }
+}
+
+void name_arrays_add(struct name_arrays *arrays, struct pg_params *params)
+{
+    pg_add_array(params, &arrays->tables);
+    pg_add_array(params, &arrays->names);
+}
+
 void state_arrays_init(struct state_arrays *arrays, struct arena *arena)
 {
     pg_array_init(&arrays->versions, arena, PG_INT8);

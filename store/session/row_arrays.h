@@ -19,6 +19,15 @@ void key_arrays_put(
     struct key_arrays *arrays, int64_t table_id, const struct entity_key *key, int16_t bucket);
 void key_arrays_add(struct key_arrays *arrays, struct pg_params *params);
 
+/* Pairs of a table and the name of a property, of which entries are made (domain/indexes/index_names.h). */
+struct name_arrays {
+    struct pg_array tables, names;
+};
+
+void name_arrays_init(struct name_arrays *arrays, struct arena *arena);
+void name_arrays_put(struct name_arrays *arrays, int64_t table_id, const struct str *names, size_t count);
+void name_arrays_add(struct name_arrays *arrays, struct pg_params *params);
+
 /* The columns that follow the key: version, ts, dead, properties, expires (0: never). */
 struct state_arrays {
     struct pg_array versions, ts, dead, properties, expires;

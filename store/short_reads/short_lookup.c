@@ -114,7 +114,8 @@ bool short_lookup_plan(
     struct error ignored;
 
     if (lookup_plan(lookup->index, in, operation->arena, range, &ignored) != STATUS_OK ||
-        range->count > SHORT_RANGES_MAX_OF_READ)
+        range->count > SHORT_RANGES_MAX_OF_READ ||
+        (lookup->form == SHORT_HITS && catalogue_has_wide_source(session->catalogue, lookup->index)))
         return false;
     lookup->first = NULL;
     lookup->count = 0;

@@ -6,6 +6,7 @@
 #include "store/verification/verify_look.h"
 
 #include "domain/entities/row_state.h"
+#include "domain/indexes/index_names.h"
 #include "store/session/row_arrays.h"
 #include "store/sql.h"
 
@@ -88,6 +89,20 @@ static void add_entry(struct addresses *list, const struct index *index, struct 
     list->which[list->count++] = subject;
 }
 
+/* Add what source_get reads of each source: at most so many bytes, and of a spread one what the entry is made from. */
+static void add_needs(
+    const struct index *index, int32_t max_bytes, struct arena *arena, struct pg_params *params)
+{
+    struct name_arrays arrays;
+    const struct str *names;
+    size_t count = index_names_of(index, arena, &names);
+
+    name_arrays_init(&arrays, arena);
+    name_arrays_put(&arrays, index->source_table_id, names, count);
+    pg_add_int4(params, max_bytes);
+    name_arrays_add(&arrays, params);
+}
+
 static enum status read_one_source(
     struct session *session, const struct look *look, struct subject *subject, struct error *err)
 {
@@ -99,7 +114,7 @@ static enum status read_one_source(
     add_source(&list, look->index, subject);
     pg_params_init(&params, &session->arena);
     key_arrays_add(&list.keys, &params);
-    pg_add_int4(&params, INT32_MAX);
+    add_needs(look->index, INT32_MAX, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_source_get, &params, &rows, err));
     if (PQntuples(rows) > 0) {
         struct row_state source = source_at(rows, 0);
@@ -133,7 +148,7 @@ static enum status read_sources(struct session *session, struct look *look, stru
 
     if (list.count == 0)
         return STATUS_OK;
-    pg_add_int4(&params, SOURCE_BYTES);
+    add_needs(look->index, SOURCE_BYTES, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_source_get, &params, &rows, err));
     for (int i = 0; i < PQntuples(rows); i++) {
         struct subject *subject = list.which[pg_int8(rows, i, SOURCE_N) - 1];

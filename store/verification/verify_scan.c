@@ -10,6 +10,7 @@
 #include "store/verification/verify_scan.h"
 
 #include "domain/entities/row_state.h"
+#include "domain/indexes/index_names.h"
 #include "store/session/session.h"
 #include "store/sql.h"
 
@@ -55,9 +56,12 @@ static enum status send_rows(
     struct session *session, const struct verify_scan *scan, int64_t table_id, struct error *err)
 {
     struct pg_params params;
+    const struct str *names;
+    size_t count = index_names_of(scan->index, &session->arena, &names);
 
     from_params(session, scan, table_id, &params);
     pg_add_int8(&params, scan->has_large ? CHUNK_BYTES : SMALL_BYTES);
+    pg_add_names(&params, names, count, true);
     return pg_send(&session->pg, scan->has_large ? &sql_chunk_rows_bounded : &sql_chunk_rows, &params, err);
 }
 

@@ -278,6 +278,7 @@ START_TEST(an_index_finds_what_was_just_written)
         client, table, TAVOLA_INSERT, entity, &(struct tavola_write_options){ .written = &written }, &error));
     lookup.keys_only = _i == 1;
     lookup.page_size = 2;
+    lookup.select = (const char *const[]){ "Age", NULL };
     ck_assert_int_eq(count_rows(tavola_lookup(client, &lookup)), 4);
     OK(tavola_call_json(client, "DropIndex", "{\"name\": \"ByNameAndAge\"}", &reply, &error));
     tavola_free(reply);

@@ -358,6 +358,7 @@ describe("reads", () => {
     await assert.rejects(table.createIndex(index.name, "N"), tavola.IndexAlreadyExists);
     await (await table.createIndex(index.name, "N", { existOk: true })).wait(60_000);
     assert.deepEqual(await numbers(index.lookup(7)), [7]);
+    assert.deepEqual(await numbers(index.lookup(7, { select: ["none"] })), [undefined]);
     const written = await table.upsert(person("q", "1", { N: 100 }));
     assert.deepEqual(await numbers(index.lookup(100, { atLeast: [written] })), [100]);
     await assert.rejects(table.insert(person("q", "2", { N: 100 })), tavola.UniqueViolation);

@@ -236,6 +236,7 @@ class Reads(ClientCase):
         self.assertEqual(index.state(), "READY")
         self.assertEqual(self.numbers(index.lookup(7)), [7])
         self.assertEqual(self.numbers(index.lookup(tavola.Int32(7))), [7])
+        self.assertEqual(["N" in one for one in index.lookup(7, select=["none"])], [False])
         result = self.table.upsert(person("q", "1", N=100))
         self.assertEqual([one.key for one in index.lookup(100, at_least=[result])], [("q", "1")])
         with self.assertRaises(tavola.UniqueViolation) as caught:

@@ -344,6 +344,12 @@ MUTANTS = [
               "    TRY(pg_next(&session->pg, &stored, err));\n")],
      "test_store", "wide_entities", ["a_writer_sees_the_parts_as_they_are_under_the_lock"]),
 
+    # The parts come in the statement that locks, which sees them as they were when it began.
+    ("G67", [("store/builds/sql/walk_rows_locked.sql", "case when e.spread is null and octet_length",
+              "case when e.spread is not null then spread_properties(e.table_id, e.partition_key, e.row_key, e.bucket, e.spread, "
+              "2147483647, array['City']) when octet_length")],
+     "test_store", "wide_indexes", ["a_builder_reads_the_parts_as_they_are_under_the_lock"]),
+
     ("G66", [("store/builds/index_build.c", "    TRY(catalogue_change_begin(session, err));\n    pg_recover", "    (void)err;\n    pg_recover")],
      "test_store", "build_range_owners", ["a_violation_that_is_noted_late_goes_again"]),
 

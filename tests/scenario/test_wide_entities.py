@@ -497,8 +497,6 @@ class WideTables(WideCase):
         for other in ("change_feed", "blob_properties"):
             self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.create_table, name="both", wide_entities=True, **{other: True})
             self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.update_table, table={"name": self.table, other: True})
-        self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.create_index, index={
-            "name": "byN", "table": self.table, "shape": 1, "place": 2, "partition_key": [{"property": "n"}]})
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.update_table,
             table={"name": self.table}, update_mask={"paths": ["wide_entities"]})
 

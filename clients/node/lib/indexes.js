@@ -63,9 +63,10 @@ export class Index {
    * The entities that have the given values of the index's properties, the partition key's first.
    * @param {any[]|any} equals a value, or a list of them
    * @param {{from?: any, below?: any, atLeast?: any[], maxStalenessMs?: number, latest?: boolean, trustIndex?: boolean,
-   *   readSources?: boolean, descending?: boolean, pageSize?: number, token?: string, timeoutMs?: number}} [options] from and below: a range of the next
-   *   property; atLeast: results or tokens of writes that must be seen (NotFreshEnough after timeoutMs); latest: right as of now;
-   *   trustIndex: entries as they are; readSources: every entity is read, also where its entry is known to be the same
+   *   readSources?: boolean, select?: string[], descending?: boolean, pageSize?: number, token?: string, timeoutMs?: number}} [options] from and below:
+   *   a range of the next property; atLeast: results or tokens of writes that must be seen (NotFreshEnough after timeoutMs); latest: right as of now;
+   *   trustIndex: entries as they are; readSources: every entity is read, also where its entry is known to be the same;
+   *   select: the properties wanted, none: all
    */
   lookup(equals = [], options = {}) {
     const isRange = options.from !== undefined || options.below !== undefined;
@@ -77,6 +78,7 @@ export class Index {
       trustIndex: options.trustIndex ?? false,
       readSources: options.readSources ?? false,
       descending: options.descending ?? false,
+      select: options.select ?? [],
     };
     return new Pages(async (pageSize, pageToken) => {
       const reply = await this.client.send("IndexService/LookupIndex", { ...request, pageSize, pageToken }, options.timeoutMs);

@@ -98,8 +98,8 @@ class Index:
 
     def lookup(self, *equals: Native, from_: Native = None, below: Native = None,
                at_least: Iterable[Union[str, WriteResult]] = (), max_staleness: Optional[float] = None, latest: bool = False,
-               trust_index: bool = False, read_sources: bool = False, descending: bool = False, page_size: int = 0, token: str = "",
-               timeout: Optional[float] = None) -> Pages:
+               trust_index: bool = False, read_sources: bool = False, select: Iterable[str] = (), descending: bool = False,
+               page_size: int = 0, token: str = "", timeout: Optional[float] = None) -> Pages:
         """The entities that have the given values of the index's properties, the partition key's first.
 
         from_, below   a range of the next property: from_ included, below not
@@ -108,11 +108,11 @@ class Index:
         latest         the answer is right as of now
         trust_index    return entries as they are, also while work on their entities is open
         read_sources   read every entity, also where its entry is known to be the same
+        select         the properties wanted; none: all
         """
         request = type_of("LookupIndexRequest")(
             index=self.name, equals=[_value(value) for value in equals], trust_index=trust_index, read_sources=read_sources,
-            descending=descending,
-            freshness=_freshness(at_least, max_staleness, latest))
+            select=list(select), descending=descending, freshness=_freshness(at_least, max_staleness, latest))
         for end, value in (("at_least", from_), ("below", below)):
             if value is not None:
                 set_value(getattr(request.range, end), value)

@@ -47,14 +47,14 @@ static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_lookup *page = &operation->out.lookup;
-    const struct selection everything = { 0 };
+    const struct selection selection = { operation->in.lookup.select, operation->in.lookup.select_count };
     struct written written;
 
     TRY(paging_check_table(ctx, page->table_id, err));
     if (operation->in.lookup.keys_only)
         written = codec_read_keys_write(reply, 1, page->entities, page->count);
     else
-        written = codec_read_entities_write(reply, 2, page->entities, page->count, &everything, ctx->arena);
+        written = codec_read_entities_write(reply, 2, page->entities, page->count, &selection, ctx->arena);
     if (written.count < page->count)
         TRY(write_token(ctx, page, &page->entries[written.count - 1], reply, err));
     else if (page->more)

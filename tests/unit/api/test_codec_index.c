@@ -506,6 +506,23 @@ START_TEST(a_lookup_trusts_entries_or_reads_sources)
 }
 END_TEST
 
+START_TEST(a_lookup_selects_properties)
+{
+    Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
+    ProtobufCBinaryData names[] = { text("Name"), text("Name"), text("a b") };
+    struct operation_lookup out;
+
+    request.select = names;
+    request.n_select = 2;
+    ck_assert_int_eq(codec_index_lookup_decode(&request, &arena, &out, &err), STATUS_OK);
+    ck_assert_uint_eq(out.select_count, 1);
+    ck_assert(str_equal(out.select[0], STR_LITERAL("Name")));
+    request.n_select = 3;
+    assert_refused(codec_index_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    ck_assert_str_eq(err.field, "select[2]");
+}
+END_TEST
+
 START_TEST(a_lookup_is_the_same_on_every_page)
 {
     Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
@@ -552,6 +569,7 @@ Suite *test_codec_index_suite(void)
     tcase_add_test(tc, a_range_has_one_type);
     tcase_add_test(tc, a_value_that_is_none_is_named);
     tcase_add_test(tc, a_lookup_trusts_entries_or_reads_sources);
+    tcase_add_test(tc, a_lookup_selects_properties);
     tcase_add_test(tc, a_lookup_is_the_same_on_every_page);
     tcase_add_test(tc, the_shapes_are_those_of_the_api);
     suite_add_tcase(suite, tc);

@@ -208,6 +208,27 @@ START_TEST(a_value_that_cannot_be_written_is_a_violation)
 }
 END_TEST
 
+/* Only a wide entity has that much; without the copy it has its entry. */
+START_TEST(copies_that_are_too_large_are_a_violation)
+{
+    struct index index = an_index(by_name, 1);
+    const struct row_state state = {
+        .live = true, .version = 1, .properties = a_person("Bonn", repeated("x", LIMIT_ENTRY_BYTES).data)
+    };
+    struct entity_key key;
+    const char *why = NULL;
+
+    index.projection = PROJECT_SOME;
+    index.names = only_note;
+    index.name_count = 1;
+    ck_assert(index_plan_violates(&index, &source_key, &state, &arena, &why));
+    ck_assert_msg(strstr(why, "the properties of the entry are too large: they have 2097"), "%s", why);
+    ck_assert_int_eq(index_plan_key(&index, &source_key, &state, &arena, &key), PROJECTED_VIOLATION);
+    index.projection = PROJECT_KEYS_ONLY;
+    ck_assert_int_eq(index_plan_key(&index, &source_key, &state, &arena, &key), PROJECTED);
+}
+END_TEST
+
 /* ---- properties ---- */
 
 static const struct projection_case {
@@ -466,6 +487,7 @@ Suite *test_index_plan_suite(void)
     tcase_add_test(tc, an_entity_without_the_property_has_no_entry);
     tcase_add_loop_test(tc, a_key_beyond_the_limits_is_a_violation, 0, ARRAY_LEN(long_cases));
     tcase_add_test(tc, a_value_that_cannot_be_written_is_a_violation);
+    tcase_add_test(tc, copies_that_are_too_large_are_a_violation);
     tcase_add_loop_test(tc, an_entry_carries_the_source_and_the_projection, 0, ARRAY_LEN(projection_cases));
     tcase_add_test(tc, what_is_no_entry_has_no_source);
     tcase_add_test(tc, equal_content_has_an_equal_digest);
