@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-enum { LANE_SIZES = 11, STORE_LANES = 7 };
+enum { LANE_SIZES = 11, STORE_LANES = 8 };
 
 struct lane_statistics {
-    const char *name;   /* "read", "write", "bulk", "short", "page", "change" */
+    const char *name;   /* "read", "write", ...: store_read_statistics */
     int64_t waiting;    /* operations, at present */
     int64_t batches;    /* taken so far */
     int64_t operations; /* in these batches */
