@@ -26,6 +26,8 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     queues_init(&shared->queues);
     told_gauges_init(&shared->gauges);
     pthread_mutex_init(&shared->mutex, NULL);
+    pthread_mutex_init(&shared->effects_mutex, NULL);
+    effect_shares_init(&shared->effects, (int)config->threads);
     condition_init(&shared->stop);
     for (int i = 0; i < (int)config->threads; i++) {
         snprintf(holder, sizeof(holder), "%s-" WORKER_CONSUMER "%d", config->name, i);
@@ -36,6 +38,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
 void worker_shared_cleanup(struct worker_shared *shared)
 {
     pthread_cond_destroy(&shared->stop);
+    pthread_mutex_destroy(&shared->effects_mutex);
     pthread_mutex_destroy(&shared->mutex);
     for (int i = 0; i < (int)shared->config->threads; i++)
         claim_cleanup(&shared->claims[i]);

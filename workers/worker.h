@@ -18,6 +18,7 @@
 #include "base/chunk_store.h"
 #include "domain/intents/delivery.h"
 #include "domain/intents/retry_budget.h"
+#include "domain/transactions/effect_shares.h"
 #include "queue/queue.h"
 #include "store/intents/scan_reach.h"
 #include "store/session/worker.h"
@@ -53,9 +54,9 @@ struct worker_shared {
     struct told_gauges gauges;
     struct worker_tracing tracing;
     struct chunk_stores chunks;
-    struct scaler *scaler;      /* NULL: not configured */
-    atomic_int effects_running; /* consumers that perform an effect outside the database */
-    atomic_int calls_running;   /* those of them that wait for an answer of HTTP */
+    struct scaler *scaler;         /* NULL: not configured */
+    pthread_mutex_t effects_mutex; /* for effects */
+    struct effect_shares effects;
 };
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);

@@ -12,8 +12,11 @@ from tavola_test import metrics
 from tavola_test.case import ServerCase
 from tavola_test.certificates import Authority
 from tavola_test.client import entity, key
+from tavola_test.credentials import token
 from tavola_test.processes import run_program
-from tavola_test.receiver import HANG_UP, Receiver
+from tavola_test.loopback_server import HANG_UP
+from tavola_test.receiver import Receiver
+from tavola_test.security_case import SecurityCase
 from tavola_test.stack import wait_ready
 from tavola_test.waiting import wait_for
 
@@ -109,7 +112,7 @@ class Calls(CallCase):
                 arrived = self.receiver.of(path)
                 self.assertGreaterEqual(len(arrived), 3)
                 self.assertEqual({each.body for each in arrived}, {b"hello"})
-                self.assertEqual(len({each.key for each in arrived}), 1)
+                self.assertEqual(len(set(self.receiver.keys(path))), 1)
 
     def test_a_redirection_is_not_followed(self):
         elsewhere = f"{self.path}/elsewhere"
@@ -127,7 +130,7 @@ class Calls(CallCase):
         self.receiver.answers[self.path].clear()
         self.client.redrive_dead_letters(filter={"cause": "HTTP_CALL_REFUSED"})
         self.assertEqual(self.ended(name).state, DONE)
-        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+        self.assertEqual(len(set(self.receiver.keys(self.path))), 1)
 
     def test_hosts_that_are_not_allowed_are_refused_at_once(self):
         port = self.receiver.host.split(":")[1]
@@ -231,7 +234,7 @@ class Deaths(CallCase):
         self.start_worker(TAVOLA_VISIBILITY_TIMEOUT_SECONDS="1")
         self.assertEqual(self.ended(name).state, DONE)
         self.assertGreaterEqual(len(self.arrived()), 2)
-        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+        self.assertEqual(len(set(self.receiver.keys(self.path))), 1)
 
     def test_a_worker_that_is_told_to_stop_gives_its_call_up(self):
         name = self.submit(self.call())
@@ -241,7 +244,7 @@ class Deaths(CallCase):
         self.receiver.go_on()
         self.start_worker()
         self.assertEqual(self.ended(name).state, DONE)
-        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+        self.assertEqual(len(set(self.receiver.keys(self.path))), 1)
 
     def released(self):
         """How often a consumer has given a message back, here because the other one calls."""
@@ -270,6 +273,38 @@ class Deaths(CallCase):
         return self.stack.sql(f"select table_id from tables where name = '{table}'")
 
 
+class Accounts(SecurityCase):
+    """Two accounts, of which one calls a host that hangs; one consumer calls at a time."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.receiver = Receiver()
+        cls.addClassCleanup(cls.receiver.close)
+        cls.settings = {"TAVOLA_HTTP_CALL_HOSTS": cls.receiver.host}
+        super().setUpClass()
+        cls.other = cls.connect(token(cls.other_keys[0], account="globex"))
+        cls.stack.start_worker(TAVOLA_HTTP_CALL_TIMEOUT_SECONDS="1", **cls.settings)
+
+    def submit(self, client, path):
+        name = str(uuid.uuid4())
+        client.submit_transaction(transaction_id=name, steps=[{"http_call": {"url": self.receiver.url + path, "data": b"x"}}])
+        return name
+
+    def test_calls_of_one_account_that_hang_let_those_of_another_pass(self):
+        self.receiver.hang("/hangs")
+        for _ in range(40):
+            self.submit(self.client, "/hangs")
+        wait_for("a call that hangs", lambda: self.receiver.of("/hangs"))
+        names = [self.submit(self.other, "/answers") for _ in range(5)]
+        wait_for("the other account's calls", lambda: len(self.receiver.each_once("/answers")) == len(names))
+        paths = [each.path for each in list(self.receiver.requests)]
+        last = max(at for at, path in enumerate(paths) if path == "/answers")
+        self.assertLess(paths[:last].count("/hangs"), 10, paths)
+        self.receiver.go_on()
+        for name in names:
+            self.assertEqual(self.other.wait_transaction(transaction_id=name, timeout=60).transaction.state, DONE)
+
+
 class Slow(CallCase):
     worker_only = {"TAVOLA_HTTP_CALL_TIMEOUT_SECONDS": "1"}
 
@@ -280,7 +315,7 @@ class Slow(CallCase):
         self.assertEqual(error.reason, "HTTP_CALL_FAILED")
         self.receiver.go_on()
         self.assertEqual(self.ended(name).state, DONE)
-        self.assertEqual(len({each.key for each in self.arrived()}), 1)
+        self.assertEqual(len(set(self.receiver.keys(self.path))), 1)
 
 
 class Encrypted(CallCase):

@@ -44,7 +44,7 @@ class TracingCase(unittest.TestCase):
         self.addCleanup(self.collector.close)
 
     def start(self, **settings):
-        settings = {"TAVOLA_OTLP_ENDPOINT": self.collector.endpoint, **settings}
+        settings = {"TAVOLA_OTLP_ENDPOINT": self.collector.url, **settings}
         self.made.start_server(TAVOLA_METRICS_LISTEN="unix:" + self.metrics, **settings)
         self.addCleanup(self.made.server.kill)
         self.caller = self.made.connect()
@@ -70,8 +70,8 @@ class FromACallToItsIndexEntry(TracingCase):
         super().setUpClass()
         cls.collector = Collector()
         cls.addClassCleanup(cls.collector.close)
-        cls.made.start_server(TAVOLA_OTLP_ENDPOINT=cls.collector.endpoint, TAVOLA_HTTP_LISTEN="127.0.0.1:0")
-        cls.made.start_worker(TAVOLA_OTLP_ENDPOINT="", OTEL_EXPORTER_OTLP_ENDPOINT=cls.collector.endpoint + "/")
+        cls.made.start_server(TAVOLA_OTLP_ENDPOINT=cls.collector.url, TAVOLA_HTTP_LISTEN="127.0.0.1:0")
+        cls.made.start_worker(TAVOLA_OTLP_ENDPOINT="", OTEL_EXPORTER_OTLP_ENDPOINT=cls.collector.url + "/")
         cls.caller = cls.made.connect()
         cls.addClassCleanup(cls.caller.channel.close)
         cls.caller.create_table(name="people")
@@ -229,7 +229,7 @@ class TheBeginningOfATrace(TracingCase):
         wait_for("the rest", lambda: len({span.trace for span in self.collector.spans()}) + limited == 100)
 
     def test_calls_without_a_trace_begin_one_by_chance(self):
-        self.start(TAVOLA_TRACES_PER_MILLION="1000000", TAVOLA_OTLP_ENDPOINT="", OTEL_EXPORTER_OTLP_ENDPOINT=self.collector.endpoint)
+        self.start(TAVOLA_TRACES_PER_MILLION="1000000", TAVOLA_OTLP_ENDPOINT="", OTEL_EXPORTER_OTLP_ENDPOINT=self.collector.url)
         upsert(self.caller, "people", [])
         wait_for("the span", lambda: [span for span in self.collector.spans() if span.name == self.CALL])
         span = next(span for span in self.collector.spans() if span.name == self.CALL)
@@ -308,7 +308,7 @@ class ACollectorThatIsProtected(TracingCase):
             ({"TAVOLA_OTLP_HEADERS_FILE": self.headers_file, "TAVOLA_OTLP_HEADERS": "a=s3cr3t"}, "unset one"),
             ({"TAVOLA_OTLP_CA": "/nowhere.pem"}, "/nowhere.pem"),
         ):
-            given = self.made.server_settings(TAVOLA_OTLP_ENDPOINT=self.collector.endpoint, **settings)
+            given = self.made.server_settings(TAVOLA_OTLP_ENDPOINT=self.collector.url, **settings)
             for name in ("tavolad", "tavola-worker"):
                 with self.subTest(settings, program=name):
                     ended = run_program(name, settings=given)

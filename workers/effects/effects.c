@@ -10,10 +10,13 @@
 #include "chunks/chunk_open.h"
 #include "domain/reason.h"
 #include "domain/transactions/effect.h"
+#include "domain/transactions/effect_shares.h"
 #include "workers/effects/files.h"
 #include "workers/effects/http_call.h"
 #include "workers/effects/put_blob.h"
 #include "workers/worker.h"
+
+enum { US_PER_S = 1000000 };
 
 static void write_entity(void *context, const struct entity *entity, struct buf *out)
 {
@@ -24,41 +27,44 @@ static void write_entity(void *context, const struct entity *entity, struct buf 
 
 /* ---- permits ---- */
 
-static bool take_slot(atomic_int *running, int max)
+/* A put into a store of chunks may wait for that store as a call waits for its receiver. */
+static enum effect_kind kind_of(const struct worker_ctx *ctx, const struct effect *effect)
 {
-    if (atomic_fetch_add(running, 1) < max)
-        return true;
-    atomic_fetch_sub(running, 1);
-    return false;
+    bool waits = effect->step.kind == STEP_HTTP_CALL ||
+                 (effect->step.kind == STEP_PUT_BLOB && chunk_open_used(&ctx->shared->chunks));
+
+    return waits ? EFFECT_OF_CALLS : EFFECT_OF_FILES;
 }
 
-static int at_least_one(int64_t count)
+/* A call does not begin if its consumer has called for longer in this turn than one call may take. */
+static bool has_time(const struct worker_ctx *ctx, const struct effect *effect)
 {
-    return count > 1 ? (int)count : 1;
+    return kind_of(ctx, effect) != EFFECT_OF_CALLS ||
+           ctx->calls_us < ctx->shared->config->http_call_timeout_s * US_PER_S;
 }
 
-/*
- * Calls, and puts into a store of chunks, have at most half of the slots: a slow receiver leaves the others to files
- * and blobs, if there are two.
- */
-static bool take_permit(struct worker_shared *shared, bool is_call)
+static bool take_permit(struct worker_ctx *ctx, const struct effect *effect)
 {
-    int max = at_least_one(shared->config->threads / 2);
+    struct worker_shared *shared = ctx->shared;
+    bool has_begun = false;
 
-    if (is_call && !take_slot(&shared->calls_running, at_least_one(max / 2)))
-        return false;
-    if (take_slot(&shared->effects_running, max))
-        return true;
-    if (is_call)
-        atomic_fetch_sub(&shared->calls_running, 1);
-    return false;
+    pthread_mutex_lock(&shared->effects_mutex);
+    if (has_time(ctx, effect))
+        has_begun =
+            effect_shares_begin(&shared->effects, effect->account, kind_of(ctx, effect), ctx->now_us());
+    else
+        effect_shares_want(&shared->effects, effect->account, kind_of(ctx, effect), ctx->now_us());
+    pthread_mutex_unlock(&shared->effects_mutex);
+    return has_begun;
 }
 
-static void give_permit_back(struct worker_shared *shared, bool is_call)
+static void give_permit_back(struct worker_ctx *ctx, const struct effect *effect)
 {
-    atomic_fetch_sub(&shared->effects_running, 1);
-    if (is_call)
-        atomic_fetch_sub(&shared->calls_running, 1);
+    struct worker_shared *shared = ctx->shared;
+
+    pthread_mutex_lock(&shared->effects_mutex);
+    effect_shares_end(&shared->effects, effect->account, kind_of(ctx, effect), ctx->now_us());
+    pthread_mutex_unlock(&shared->effects_mutex);
 }
 
 /* ---- files ---- */
@@ -117,14 +123,12 @@ static enum status perform(void *context, const struct effect *effect, struct ar
     struct receipt *receipt, struct error *err)
 {
     struct worker_ctx *ctx = context;
-    bool is_call = effect->step.kind == STEP_HTTP_CALL ||
-                   (effect->step.kind == STEP_PUT_BLOB && chunk_open_used(&ctx->shared->chunks));
     enum status status;
 
-    if (!take_permit(ctx->shared, is_call))
-        return error_set(err, STATUS_CANCELLED, "too many consumers perform effects");
+    if (!take_permit(ctx, effect))
+        return error_set(err, STATUS_CANCELLED, "the effects of others come first");
     status = run_effect(ctx, effect, arena, receipt, err);
-    give_permit_back(ctx->shared, is_call);
+    give_permit_back(ctx, effect);
     metrics_count(ctx->shared, status == STATUS_OK ? WORKER_EFFECTS_DONE : WORKER_EFFECTS_FAILED, 1);
     return status;
 }

@@ -2,9 +2,9 @@
 /*
  * effects.h - performs the effects of steps outside the database for one consumer.
  *
- * An effect may take long if the other side is slow. So at most half of a worker's consumers, and at least one,
- * perform effects at a time, and half of these, and at least one, calls; another transaction with an effect is released
- * and comes again. So is one with a call when its consumer has called for longer than one call may take in this turn.
+ * An effect may take long if the other side is slow. So accounts share places for effects (effect_shares.h); a
+ * transaction whose effect has no place is released, and comes again. So is one with a call when its consumer has
+ * called for longer than one call may take in this turn.
  */
 #ifndef WORKERS_EFFECTS_EFFECTS_H
 #define WORKERS_EFFECTS_EFFECTS_H

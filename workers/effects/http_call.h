@@ -18,7 +18,7 @@ struct worker_ctx;
  * STATUS_PRECONDITION  HTTP_CALL_REFUSED: a redirection, or an answer that says that a repeat has no success;
  *                      STEP_NOT_CONFIGURED: the host is not in TAVOLA_HTTP_CALL_HOSTS
  * STATUS_INTERNAL      HTTP_CALL_FAILED: any other answer, or none
- * STATUS_CANCELLED     the worker stops, or this turn has spent its time on calls
+ * STATUS_CANCELLED     the worker stops
  */
 MUST_USE enum status http_call_perform(struct worker_ctx *ctx, const struct effect *effect,
     struct arena *arena, struct receipt *receipt, struct error *err);

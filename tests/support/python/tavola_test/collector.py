@@ -3,11 +3,10 @@
 the product's own definition of them.
 """
 
-import http.server
-import ssl
 import struct
-import threading
 import types
+
+from tavola_test.loopback_server import LoopbackServer
 
 
 def fields(message):
@@ -83,61 +82,20 @@ def spans_of(body):
                 )
 
 
-class Collector:
-    """Listens on a port of its own. answer: the status of each reply; hang(): answer nothing until go_on(); certificate: its
-    certificate and key, for TLS; wanted: headers without which a request is answered 401.
-    """
+class Collector(LoopbackServer):
+    """answer: the status of each reply; wanted: headers without which a request is answered 401."""
 
     def __init__(self, certificate=None, wanted=None):
-        collector = self
         self.answer, self.bodies, self.wanted = 200, [], wanted or {}
-        self.may_answer = threading.Event()
-        self.may_answer.set()
+        super().__init__(certificate)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                collector.may_answer.wait()
-                if any(self.headers[name] != value for name, value in collector.wanted.items()):
-                    self.send_error(401)
-                    return
-                if collector.answer == 200:
-                    assert (self.path, self.headers["Content-Type"]) == ("/v1/traces", "application/x-protobuf")
-                    collector.bodies.append(body)
-                self.send_response(collector.answer)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        class Server(http.server.ThreadingHTTPServer):
-            def handle_error(self, *_):
-                """The product may hang up."""
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*certificate)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.endpoint = f"{'https' if certificate else 'http'}://127.0.0.1:{self.server.server_address[1]}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
-        self.thread.start()
-
-    def hang(self):
-        self.may_answer.clear()
-
-    def go_on(self):
-        self.may_answer.set()
-
-    def close(self):
-        self.go_on()
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+    def respond(self, request):
+        if any(request.headers[name] != value for name, value in self.wanted.items()):
+            return 401, {}, b""
+        if self.answer == 200:
+            assert (request.path, request.headers["Content-Type"]) == ("/v1/traces", "application/x-protobuf")
+            self.bodies.append(request.body)
+        return self.answer, {}, b""
 
     def spans(self, trace=None):
         found = [span for body in list(self.bodies) for span in spans_of(body)]
