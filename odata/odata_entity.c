@@ -50,9 +50,18 @@ static enum status refuse_range(struct str body, struct arena *arena, struct err
         name, STR_ARG(value));
 }
 
-enum status odata_entity_read(struct str body, const struct entity_key *key, struct arena *arena,
+/* Without the byte order mark that some clients send before the JSON. */
+static struct str skip_mark(struct str body)
+{
+    const struct str mark = STR_LITERAL("\xEF\xBB\xBF");
+
+    return str_starts_with(body, mark) ? str_from(body, mark.len) : body;
+}
+
+enum status odata_entity_read(struct str sent, const struct entity_key *key, struct arena *arena,
     struct entity *out, struct property_excess **excess, struct error *err)
 {
+    struct str body = skip_mark(sent);
     enum status status =
         key ? entity_json_read_at(body.len > 0 ? body : STR_LITERAL("{}"), key, arena, out, excess, err)
             : entity_json_read(body, arena, out, excess, err);
@@ -62,7 +71,7 @@ enum status odata_entity_read(struct str body, const struct entity_key *key, str
 
 enum status odata_entity_read_table(struct str body, struct arena *arena, struct str *out, struct error *err)
 {
-    return entity_json_read_member(body, "TableName", arena, out, err);
+    return entity_json_read_member(skip_mark(body), "TableName", arena, out, err);
 }
 
 /* ---- members ---- */

@@ -65,14 +65,16 @@ static bool read_range(struct str range, enum odata_level *out)
 
 static enum status choose_format(struct str format, enum odata_level *out, struct error *err)
 {
-    *out = ODATA_LEVEL_MINIMAL;
-    if (is_word(format, "json") || read_range(format, out))
+    struct str parameters = format, type = str_trim(str_take(&parameters, ';'), " \t");
+
+    if (is_word(type, "json") ? read_level(parameters, out) : read_range(format, out))
         return STATUS_OK;
     if (is_word(format, "atom") || str_starts_with(format, STR_LITERAL("application/atom+xml")))
         return odata_error_refuse(
             err, ODATA_REFUSAL_ATOM_FORMAT_NOT_SUPPORTED, "$format asks for Atom: replies are JSON");
     return reason_set(err, REASON_INVALID_INPUT,
-        "$format must be json, or application/json with odata=nometadata, minimalmetadata or fullmetadata");
+        "$format must be json or application/json, also with ;odata=nometadata, minimalmetadata or "
+        "fullmetadata");
 }
 
 enum status odata_format_choose(

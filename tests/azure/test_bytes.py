@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Azure Tables door byte by byte: bodies at every level of metadata, values of every type in bodies and filters, and the bodies of errors."""
 
+import json
 import re
 import unittest
 import urllib.parse
@@ -133,13 +134,22 @@ class Bytes(unittest.TestCase):
                 one = "{" + self.head(level, f"{self.table}/@Element&$select=L,RowKey,X") + element[1:]
                 self.assertEqual(self.get(f"/{link}?$select=L,RowKey,X", level).text, one)
 
+    def test_a_body_may_begin_with_a_byte_order_mark(self):
+        mark, one = b"\xef\xbb\xbf", f"/{self.table}(PartitionKey='p',RowKey='r')"
+        headers = {"Content_Type": "application/json", "Accept": "application/json;odata=nometadata"}
+        self.assertEqual(self.door.send("POST", "/Tables", mark + b'{"TableName":"Marked"}', **headers).status, 201)
+        self.assertEqual(self.door.send("POST", f"/{self.table}", mark + b'{"PartitionKey":"p","RowKey":"r"}', **headers).status, 201)
+        self.assertEqual(self.door.send("PUT", one, mark + b'{"A":1}', If_Match="*", **headers).status, 204)
+        self.assertEqual(json.loads(self.get(one, "nometadata").text)["A"], 1)
+        self.assertEqual(self.door.send("PUT", one, mark + mark + b"{}", If_Match="*", **headers).code(), "InvalidInput")
+
     def test_the_format_option_precedes_the_header(self):
         self.insert("r")
         for written, level in (("application/json;odata=nometadata", "nometadata"), ("json", "minimalmetadata"),
-                               ("application/json;odata=fullmetadata", "fullmetadata")):
-            path = f"/{self.table}()?$format={urllib.parse.quote(written)}"
-            reply = self.door.send("GET", path, Accept="application/atom+xml")
-            self.assertEqual(reply.headers["Content-Type"], f"application/json;odata={level};streaming=true;charset=utf-8")
+                               ("json;odata=nometadata", "nometadata"), ("application/json;odata=fullmetadata", "fullmetadata")):
+            for sent in (written, urllib.parse.quote(written)):
+                reply = self.door.send("GET", f"/{self.table}()?$format={sent}", Accept="application/atom+xml")
+                self.assertEqual(reply.headers["Content-Type"], f"application/json;odata={level};streaming=true;charset=utf-8")
         for accept in (None, "*/*", "application/json", "text/html, application/json;q=0.5"):
             reply = self.door.send("GET", f"/{self.table}()", Accept=accept)
             self.assertIn("odata=minimalmetadata", reply.headers["Content-Type"])
