@@ -99,7 +99,8 @@ void wire_form_write(struct buf *out, const struct wire_form *form, const void *
 
 /*
  * Set those members of *item that the form has. Members that the bytes do not contain become 0 or
- * empty. Texts borrow the bytes; arrays and messages lie in the arena. If a field occurs twice, the
+ * empty; members that the form does not have stay as they are, so clear a struct that has such. Structs of MESSAGE and
+ * MESSAGES are cleared here. Texts borrow the bytes; arrays and messages lie in the arena. If a field occurs twice, the
  * last one counts. false: the bytes do not have this form, and *item is undefined.
  */
 bool wire_form_read(struct str bytes, const struct wire_form *form, struct arena *arena, void *item);
