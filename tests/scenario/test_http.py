@@ -9,6 +9,7 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import ssl
 import tempfile
 import time
@@ -503,6 +504,14 @@ class TestTls(unittest.TestCase):
         self.assertIn(self.status(address, self.context(self.stranger)), (200, 503))
         with self.assertRaises(ssl.SSLCertVerificationError):
             self.status(address, self.context(self.authority))
+
+    def test_headers_that_are_too_long_are_refused_over_tls_too(self):
+        address, context = self.serve(*self.authority.sign("localhost")), self.context(self.authority)
+        for size in (17_000, 22_500, 23_500, 28_000):  # the last ones leave the library no memory for a reply
+            with self.subTest(bytes=size), socket.create_connection(address, timeout=30) as raw, \
+                    context.wrap_socket(raw, server_hostname="localhost") as encrypted:
+                encrypted.sendall(b"GET /healthz HTTP/1.1\r\nHost: t\r\nX-Long: " + b"x" * size + b"\r\n\r\n")
+                self.assertIn(b" 431 ", encrypted.recv(65536).split(b"\r\n")[0])
 
     def test_callers_show_a_certificate_where_one_is_required(self):
         address = self.serve(*self.authority.sign("localhost"), TAVOLA_TLS_CLIENT_CA=self.authority.file)
