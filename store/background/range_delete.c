@@ -11,7 +11,6 @@
 #include "base/failpoint.h"
 #include "domain/reason.h"
 #include "store/entities/write_batch.h"
-#include "store/jobs/job.h"
 #include "store/jobs/job_calls.h"
 #include "store/queries/page_read.h"
 #include "store/queries/row_scan.h"
