@@ -15,10 +15,13 @@
 enum {
     OTHERS = 5, /* they have less time than the writes that wait for the lock */
     LOCKED = 40,
+    MAX_OPERATIONS = 100,
 };
 
 static struct scene scene;
 static PGconn *holder;
+static struct arena arenas[MAX_OPERATIONS];
+static int arena_count;
 
 static void setup(void)
 {
@@ -30,12 +33,24 @@ static void teardown(void)
 {
     PQfinish(holder);
     scene_close(&scene);
+    while (arena_count > 0)
+        arena_cleanup(&arenas[--arena_count]);
+}
+
+/* Several threads work at once, so each operation has an arena of its own, as a call has. */
+static struct arena *an_arena(void)
+{
+    ck_assert_int_lt(arena_count, MAX_OPERATIONS);
+    arena_init(&arenas[arena_count]);
+    return &arenas[arena_count++];
 }
 
 static struct operation *an_upsert(const char *row, const char *text)
 {
-    return a_write_operation(&scene.arena, "Things",
-        a_write(WRITE_INSERT_OR_REPLACE, "p", row, some_texts(&scene.arena, "Text", text, NULL)));
+    struct arena *arena = an_arena();
+
+    return a_write_operation(
+        arena, "Things", a_write(WRITE_INSERT_OR_REPLACE, "p", row, some_texts(arena, "Text", text, NULL)));
 }
 
 static const char *locked_row(int number)
@@ -117,22 +132,24 @@ START_TEST(a_batch_goes_on_without_its_locked_row)
 {
     struct write writes[] = { a_write(WRITE_INSERT, "p", "group", (struct property_list){ STR_EMPTY }),
         a_write(WRITE_REPLACE, "p", locked_row(0), some_texts(&scene.arena, "Text", "new", NULL)) };
-    struct operation *group = a_group(&scene.arena, "Things", writes, 2), *others[LOCKED];
+    struct operation *group = a_group(an_arena(), "Things", writes, 2), *others[LOCKED], *second;
 
     lock_rows(1);
     submit(scene.store, group);
+    submit(scene.store, second = an_upsert(locked_row(0), "new")); /* for the other thread */
     for (int i = 0; i < LOCKED; i++)
-        submit(scene.store, others[i] = a_write_operation(&scene.arena, "Things",
+        submit(scene.store, others[i] = a_write_operation(an_arena(), "Things",
                                 a_write(WRITE_INSERT, "p", arena_format(&scene.arena, "free%d", i).data,
                                     (struct property_list){ STR_EMPTY })));
     for (int i = 0; i < LOCKED; i++) {
         await(others[i]);
         ck_assert_reason(others[i], "OK");
     }
-    ck_assert(!is_answered(group));
+    ck_assert(!is_answered(group) && !is_answered(second));
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities where row_key = 'group'"), 0);
     test_sql(holder, "commit");
     await(group);
+    await(second);
     ck_assert_reason(group, "OK");
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities where row_key = 'group'"), 1);
 }
@@ -141,17 +158,19 @@ END_TEST
 /* It cannot be found without waiting: the row is not visible yet. */
 START_TEST(a_row_that_another_transaction_inserts_delays_no_other_write)
 {
-    struct operation *waiting = an_upsert("locked", "new");
+    struct operation *waiting[] = { an_upsert("locked", "new"), an_upsert("locked", "new") };
 
     test_sql(holder,
         "begin; insert into entities (table_id, partition_key, row_key, bucket, version, ts, properties) "
         "select table_id, 'p', 'locked', %d, 1, 1, '' from tables where name = 'Things'",
         entity_key_bucket(
             test_number(scene.sql, "select table_id from tables where name = 'Things'"), STR_LITERAL("p")));
-    submit(scene.store, waiting);
-    check_others_go_on(&waiting, 1);
+    submit(scene.store, waiting[0]);
+    submit(scene.store, waiting[1]);
+    check_others_go_on(waiting, 2);
     test_sql(holder, "rollback");
-    check_done(waiting);
+    check_done(waiting[0]);
+    check_done(waiting[1]);
 }
 END_TEST
 
