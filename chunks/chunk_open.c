@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "chunks/chunk_directory.h"
+#include "chunks/chunk_s3.h"
 
 static const int64_t CHECK_WAIT_US = 10000000;
 
@@ -13,8 +14,12 @@ enum status chunk_open(const struct chunk_settings *settings, struct chunk_store
     *out = (struct chunk_stores){ .put_into = (enum chunk_store_kind)settings->put_into };
     if (settings->put_into == CHUNK_STORE_DIRECTORY && !settings->directory)
         return error_set(err, STATUS_INVALID, "TAVOLA_BLOB_STORE=directory needs TAVOLA_BLOB_DIRECTORY");
+    if (settings->put_into == CHUNK_STORE_S3 && !settings->s3_url)
+        return error_set(err, STATUS_INVALID, "TAVOLA_BLOB_STORE=s3 needs TAVOLA_BLOB_S3_URL");
     if (settings->directory)
         out->of[CHUNK_STORE_DIRECTORY] = chunk_directory_open(settings->directory);
+    if (settings->s3_url)
+        return chunk_s3_open(settings, &out->of[CHUNK_STORE_S3], err);
     return STATUS_OK;
 }
 

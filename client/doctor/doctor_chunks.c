@@ -5,7 +5,9 @@
 #include "chunks/chunk_open.h"
 #include "client/doctor/doctor.h"
 
-static const char *const parts[CHUNK_STORE_KINDS] = { [CHUNK_STORE_DIRECTORY] = "TAVOLA_BLOB_DIRECTORY" };
+static const char *const parts[CHUNK_STORE_KINDS] = {
+    [CHUNK_STORE_DIRECTORY] = "TAVOLA_BLOB_DIRECTORY", [CHUNK_STORE_S3] = "TAVOLA_BLOB_S3_URL"
+};
 
 static void add_failure(const char *part, const struct error *err, struct findings *out)
 {

@@ -5,6 +5,15 @@ TEST_BLOB_STORE     directory: as files; s3: in the emulator of which TEST_S3 ha
 """
 
 import os
+import subprocess
+
+
+def change_byte(path):
+    with open(path, "r+b") as file:
+        file.seek(7)
+        byte = file.read(1)[0]
+        file.seek(7)
+        file.write(bytes([byte ^ 1]))
 
 
 class Database:
@@ -32,11 +41,7 @@ class Directory:
         return found
 
     def change(self, name):
-        with open(os.path.join(self.folder, name), "r+b") as file:
-            file.seek(7)
-            byte = file.read(1)[0]
-            file.seek(7)
-            file.write(bytes([byte ^ 1]))
+        change_byte(os.path.join(self.folder, name))
 
     def remove(self, name):
         os.unlink(os.path.join(self.folder, name))
@@ -45,8 +50,43 @@ class Directory:
         pass
 
 
+class S3:
+    """Chunks are objects of an emulator, which keeps each in files of its own."""
+
+    OBJECT = "._S3rver_object"
+
+    def __init__(self, folder):
+        home = os.environ["TEST_S3"]
+        self.folder = os.path.join(folder, "s3")
+        self.server = subprocess.Popen(["node", os.path.join(home, "server.mjs"), self.folder], stdout=subprocess.PIPE, text=True)
+        self.settings = {"TAVOLA_BLOB_STORE": "s3", "TAVOLA_BLOB_S3_URL": f"http://127.0.0.1:{int(self.server.stdout.readline())}/tavola/x",
+                         "TAVOLA_BLOB_S3_ACCESS_KEY": "S3RVER", "TAVOLA_BLOB_S3_SECRET_KEY": "S3RVER",
+                         "TAVOLA_BLOB_RETENTION_SECONDS": "0"}
+        self.bucket = os.path.join(self.folder, "tavola", "x")
+
+    def names(self):
+        found = set()
+        for folder, _, files in os.walk(self.bucket):
+            found |= {os.path.relpath(os.path.join(folder, file), self.bucket).removesuffix(self.OBJECT)
+                      for file in files if file.endswith(self.OBJECT)}
+        return found
+
+    def change(self, name):
+        change_byte(os.path.join(self.bucket, name + self.OBJECT))
+
+    def remove(self, name):
+        os.unlink(os.path.join(self.bucket, name + self.OBJECT))
+
+    def close(self):
+        self.server.kill()
+        self.server.wait()
+        self.server.stdout.close()
+
+
 def of_tests(folder):
     kind = os.environ.get("TEST_BLOB_STORE", "")
+    if kind == "s3":
+        return S3(folder)
     if kind == "directory":
         return Directory(folder)
     return Database()
