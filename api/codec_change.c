@@ -13,6 +13,7 @@ enum {
     CHANGE_ENTITY = 1,
     CHANGE_IS_DELETED = 2,
     CHANGE_IS_INSERTED = 3,
+    CHANGE_IS_LEFT_OUT = 4,
     FLAG_BYTES = 2,
     ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 64,
 };
@@ -56,7 +57,8 @@ size_t codec_change_write(struct buf *out, uint32_t field, const struct change *
     for (size_t i = 0; i < count; i++) {
         struct entity entity = codec_read_select(&changes[i].entity, selection, arena);
         enum feed_change_kind kind = changes[i].kind;
-        size_t bytes = codec_entity_bytes(&entity) + (kind == CHANGE_UPDATED ? 0 : FLAG_BYTES);
+        size_t bytes = codec_entity_bytes(&entity) + (kind == CHANGE_UPDATED ? 0 : FLAG_BYTES) +
+                       (changes[i].is_left_out ? FLAG_BYTES : 0);
 
         if (i > 0 && out->len + bytes + ROOM_FOR_REST > LIMIT_REPLY_BYTES)
             return i;
@@ -67,6 +69,8 @@ size_t codec_change_write(struct buf *out, uint32_t field, const struct change *
             wire_write_scalar(out, CHANGE_IS_DELETED, 1);
         if (kind == CHANGE_INSERTED)
             wire_write_scalar(out, CHANGE_IS_INSERTED, 1);
+        if (changes[i].is_left_out)
+            wire_write_scalar(out, CHANGE_IS_LEFT_OUT, 1);
     }
     return count;
 }

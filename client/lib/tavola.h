@@ -658,6 +658,8 @@ struct tavola_change {
         /* for a deletion it has only its keys; NULL: a bookmark. Borrowed until the next step */
         *entity;
     bool inserted, deleted; /* both false: the entity was updated */
+    bool
+        left_out; /* a wide entity with more properties than the feed keeps, so it has only its keys: read it */
 };
 
 /* Watch a table. The first step opens the stream. End the watch with tavola_watch_free, before the client. */

@@ -130,9 +130,10 @@ bool tavola_watch_next(struct tavola_watch *watch, struct tavola_change *out, st
         return false;
     if (watch->next == watch->message->n_changes)
         set_text(&watch->token, str_of(watch->resume.data));
-    *out = (struct tavola_change){
-        .entity = watch->entity, .inserted = change->inserted, .deleted = change->deleted
-    };
+    *out = (struct tavola_change){ .entity = watch->entity,
+        .inserted = change->inserted,
+        .deleted = change->deleted,
+        .left_out = change->left_out };
     return true;
 }
 

@@ -7,6 +7,7 @@
 #ifndef DOMAIN_FEED_FEED_CHANGE_H
 #define DOMAIN_FEED_FEED_CHANGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -20,9 +21,16 @@ enum feed_change_kind {
     CHANGE_DELETED,
 };
 
+/*
+ * Added to the stored kind of a change whose properties are left out, because the entity is a wide one with more than
+ * the feed keeps. Only programs that know it may use a database that has such a change.
+ */
+enum { CHANGE_LEFT_OUT = 16 };
+
 struct change {
     int64_t number; /* grows within the feed, with gaps */
     enum feed_change_kind kind;
+    bool is_left_out;     /* the entity has properties, and they are not here */
     struct entity entity; /* after the change; if deleted: keys, ETag and timestamp only */
 };
 

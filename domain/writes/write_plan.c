@@ -379,6 +379,14 @@ enum feed_change_kind write_plan_change(const struct plan_row *row)
     return kinds[row->stored.live][row->now.live];
 }
 
+bool write_plan_leaves_out(const struct plan_row *row)
+{
+    const struct row_state *now = &row->now;
+
+    return row->table->is_wide && now->live &&
+           (now->rest.count > 0 || now->properties.bytes.len > PARTS_MAX_WHOLE_BYTES);
+}
+
 /* An entity that does not own its value counts as one that cannot have its entry. */
 static bool changes_owner(const struct index *index, const struct plan_row *row, struct arena *arena)
 {

@@ -130,4 +130,10 @@ bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
  */
 enum feed_change_kind write_plan_change(const struct plan_row *row);
 
+/*
+ * Whether the feed leaves out the properties of the entity: it has more than PARTS_MAX_WHOLE_BYTES, or parts that were
+ * not read.
+ */
+bool write_plan_leaves_out(const struct plan_row *row);
+
 #endif

@@ -90,16 +90,25 @@ static enum status switch_blob_properties(
 
 /* ---- wide entities ---- */
 
-/* What a table with wide entities cannot have. */
-static enum status check_beside_wide(const struct table_change *change, struct error *err)
+/* What a table with wide entities cannot have, or only if no program may run that would make changes without parts. */
+static enum status check_beside_wide(
+    struct session *session, const struct table_change *change, struct error *err)
 {
-    if (change->change_feed)
-        return reason_set(
-            err, REASON_NOT_IMPLEMENTED, "a table with wide entities cannot have a change_feed");
+    PG_RESULT knows_parts = NULL;
+
     if (change->blob_properties)
         return reason_set(
             err, REASON_NOT_IMPLEMENTED, "a table with wide entities cannot have blob_properties");
-    return STATUS_OK;
+    if (!change->change_feed)
+        return STATUS_OK;
+    TRY(pg_query(&session->pg, &sql_database_knows_parts, NULL, &knows_parts, err));
+    if (pg_bool(knows_parts, 0, PG_ONLY_COLUMN))
+        return STATUS_OK;
+    reason_set(err, REASON_NOT_IMPLEMENTED,
+        "a change_feed of wide entities needs a database that accepts no older program: after an upgrade, "
+        "tavola "
+        "migrate --refuse-older ends it");
+    return error_in_field(err, "change_feed");
 }
 
 /* Programs that do not know parts would read and write wide entities wrongly. */
@@ -110,7 +119,7 @@ static enum status check_wide(struct session *session, const struct operation *o
 
     if (!change->is_wide)
         return STATUS_OK;
-    TRY(check_beside_wide(change, err));
+    TRY(check_beside_wide(session, change, err));
     TRY(pg_query(&session->pg, &sql_database_may_be_wide, NULL, &may_be, err));
     if (pg_bool(may_be, 0, PG_ONLY_COLUMN))
         return STATUS_OK;
@@ -254,7 +263,7 @@ static enum status update_for_writers(struct session *session, struct operation 
     TRY(session_refresh(session, NULL, err));
     TRY(resolve_writable(session, operation, &table, err));
     if (table->is_wide)
-        TRY(check_beside_wide(change, err));
+        TRY(check_beside_wide(session, change, err));
     TRY(catalogue_change_begin(session, err));
     if (change->sets_blob_properties && change->blob_properties != table->has_blob_properties)
         TRY(switch_blob_properties(session, table, change->blob_properties, err));

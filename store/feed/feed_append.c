@@ -29,15 +29,16 @@ static void init(struct change_arrays *arrays, struct arena *arena)
 static void put_change(struct change_arrays *arrays, const struct plan_row *row, enum feed_change_kind kind)
 {
     const struct row_state *now = &row->now;
+    bool is_left_out = write_plan_leaves_out(row);
 
     pg_array_int8(&arrays->feeds, row->table->feed_id);
-    pg_array_int2(&arrays->kinds, (int16_t)kind);
+    pg_array_int2(&arrays->kinds, (int16_t)(is_left_out ? kind + CHANGE_LEFT_OUT : kind));
     pg_array_bytes(&arrays->partitions, row->key.partition);
     pg_array_bytes(&arrays->rows, row->key.row);
     pg_array_int8(&arrays->versions, now->version);
     pg_array_int8(&arrays->ts, now->ts);
     pg_array_int8(&arrays->expires, now->live ? now->expires : 0);
-    pg_array_bytes(&arrays->properties, now->live ? now->properties.bytes : STR_EMPTY);
+    pg_array_bytes(&arrays->properties, now->live && !is_left_out ? now->properties.bytes : STR_EMPTY);
 }
 
 static void add_arrays(struct change_arrays *arrays, struct pg_params *params)

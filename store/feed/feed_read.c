@@ -86,7 +86,8 @@ static bool take_changes(
             return false;
         out->position.number = pg_int8(result, row, NUMBER);
         *change = (struct change){ .number = out->position.number,
-            .kind = (enum feed_change_kind)pg_int2(result, row, KIND),
+            .kind = (enum feed_change_kind)(pg_int2(result, row, KIND) % CHANGE_LEFT_OUT),
+            .is_left_out = pg_int2(result, row, KIND) >= CHANGE_LEFT_OUT,
             .entity = { .key = { pg_bytes(result, row, PARTITION_KEY), pg_bytes(result, row, ROW_KEY) },
                 .etag = { .table_id = table->table_id, .version = pg_int8(result, row, VERSION) },
                 .timestamp = pg_int8(result, row, TS),

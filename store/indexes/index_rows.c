@@ -88,7 +88,7 @@ enum status index_rows_check_wide(
             STR_ARG(table->name));
         return error_in_field(err, "index.projection");
     }
-    TRY(pg_query(&session->pg, &sql_database_may_index_wide, NULL, &may_have, err));
+    TRY(pg_query(&session->pg, &sql_database_knows_parts, NULL, &may_have, err));
     if (pg_bool(may_have, 0, PG_ONLY_COLUMN))
         return STATUS_OK;
     reason_set(err, REASON_NOT_IMPLEMENTED,

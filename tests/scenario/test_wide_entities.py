@@ -9,6 +9,7 @@ import unittest
 
 from tavola_test.case import ServerCase
 from tavola_test.client import ApiError, BatchOperation, entity, grpc, int32, key, match, plain, types, value
+from tavola_test.feed import Watch
 from tavola_test.processes import run_program
 from tavola_test.waiting import wait_for
 
@@ -490,13 +491,80 @@ class LargeEntities(WideCase):
             self.assertEqual(len(read), 270)
 
 
+class WideFeeds(WideCase):
+    """Changes of entities that the feed has room for are whole; others have to be read."""
+
+    def new_wide(self):
+        name = self.new_name("wide")
+        self.assertTrue(self.client.create_table(name=name, wide_entities=True, change_feed=True).table.change_feed)
+        return name
+
+    def watch(self):
+        out = Watch(self.client, self.table).begin()
+        self.addCleanup(out.close)
+        return out
+
+    def test_every_write_is_told_with_the_properties_of_small_entities_alone(self):
+        watch = self.watch()
+        results = [self.merge("row", {"n": 1}), self.merge("row", numbers(10_000)), self.merge("row", {"n000001": int32(-1)}),
+                   self.replace("row", numbers(5_000)), self.replace("row", {"n": 2}), self.merge("row", binaries(20))]
+        self.delete("row")
+        self.client.execute_batch(table=self.table, operations=[
+            BatchOperation(insert=entity("p", "a", numbers(10_000))), BatchOperation(insert=entity("p", "b", {"n": 3}))])
+
+        changes = watch.until(9)
+        self.assertEqual([change.entity.etag for change in changes[:6]], [result.etag for result in results])
+        self.assertEqual([change.left_out for change in changes], [False, True, True, True, False, True, False, True, False])
+        self.assertEqual([plain(change.entity) for change in changes], [{"n": 1}, {}, {}, {}, {"n": 2}, {}, {}, {}, {"n": 3}])
+        self.assertEqual([change.deleted for change in changes], [False] * 6 + [True] + [False] * 2)
+        self.assertEqual([change.inserted for change in changes], [True] + [False] * 6 + [True] * 2)
+
+    def test_a_copy_that_reads_what_is_left_out_becomes_equal(self):
+        watch, chance, copy, written = self.watch(), random.Random(18), {}, 0
+        for _ in range(30):
+            row = f"r{chance.randrange(3)}"
+            kind = chance.randrange(4)
+            if kind == 0 and self.is_there(self.table, "p", row):
+                self.delete(row)
+                written += 1
+            elif kind:
+                (self.merge, self.replace)[kind % 2](row, numbers(chance.choice((3, 2_000, 5_000)), add=chance.randrange(9)))
+                written += 1
+            if chance.randrange(3) == 0:
+                self.follow(watch, copy, chance.randrange(len(watch.changes), written + 1))
+        self.follow(watch, copy, written)
+        self.assertEqual(copy, {found.row_key: plain(found) for found in self.client.query(self.table)})
+
+    def follow(self, watch, copy, count):
+        """Apply the changes up to this number, which may be older than what is read for them."""
+        done = len(watch.changes)
+        for change in watch.until(count)[done:]:
+            row = change.entity.row_key
+            is_read = change.left_out and self.is_there(self.table, "p", row)
+            if change.deleted or (change.left_out and not is_read):
+                copy.pop(row, None)
+            else:
+                copy[row] = self.read(row) if is_read else plain(change.entity)
+
+    def test_a_feed_is_switched_on_when_no_program_may_run_that_would_write_half_changes(self):
+        table = super().new_wide()
+        on = {"table": {"name": table, "change_feed": True}, "update_mask": {"paths": ["change_feed"]}}
+        self.stack.sql("update schema_migrations set oldest_program = 44")
+        try:
+            error = self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.update_table, **on)
+            self.assertIn("tavola migrate --refuse-older", error.message)
+            self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.create_table, name="early", wide_entities=True, change_feed=True)
+        finally:
+            self.stack.sql("update schema_migrations set oldest_program = version")
+        self.assertTrue(self.client.update_table(**on).table.change_feed)
+
+
 class WideTables(WideCase):
     def test_the_option_is_set_when_the_table_is_made(self):
         self.assertTrue(self.client.get_table(name=self.table).table.wide_entities)
         self.assertFalse(self.client.get_table(name=self.new_table()).table.wide_entities)
-        for other in ("change_feed", "blob_properties"):
-            self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.create_table, name="both", wide_entities=True, **{other: True})
-            self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.update_table, table={"name": self.table, other: True})
+        self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.create_table, name="both", wide_entities=True, blob_properties=True)
+        self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.update_table, table={"name": self.table, "blob_properties": True})
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.update_table,
             table={"name": self.table}, update_mask={"paths": ["wide_entities"]})
 

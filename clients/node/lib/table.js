@@ -58,8 +58,8 @@ export class Pages {
 }
 
 /**
- * The changes of a table, for ever: {kind: "inserted"|"changed"|"deleted", entity}. After a break it goes on by itself; each change
- * is told at least once. `token` is the position behind the changes whose message has been worked through.
+ * The changes of a table, for ever: {kind: "inserted"|"changed"|"deleted", entity, leftOut}. After a break it goes on by itself; each change
+ * is told at least once. leftOut: the entity is a wide one with more properties than the feed keeps, and has its keys alone: read it. `token` is the position behind the changes whose message has been worked through.
  */
 export class Watch {
   #stream; #messages; #first; #decrypt;
@@ -92,7 +92,7 @@ export class Watch {
           return;
         for (const change of value.changes)
           yield { kind: change.deleted ? "deleted" : change.inserted ? "inserted" : "changed",
-            entity: decodeEntity(change.entity, change.deleted ? undefined : this.#decrypt) };
+            entity: decodeEntity(change.entity, change.deleted || change.leftOut ? undefined : this.#decrypt), leftOut: change.leftOut };
         this.token = value.resumeToken;
       }
     } finally {

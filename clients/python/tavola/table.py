@@ -68,10 +68,14 @@ class Pages:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of an entity. kind: `inserted`, `changed` or `deleted`; a deleted entity has its keys alone."""
+    """A change of an entity. kind: `inserted`, `changed` or `deleted`; a deleted entity has its keys alone.
+
+    left_out  the entity is a wide one with more properties than the feed keeps, and has its keys alone: read it
+    """
 
     kind: str
     entity: Entity
+    left_out: bool = False
 
 
 class Watch:
@@ -100,7 +104,8 @@ class Watch:
 
     def _decode(self, change: Any) -> Change:
         kind = "deleted" if change.deleted else "inserted" if change.inserted else "changed"
-        return Change(kind, decode(change.entity, None if change.deleted else self._decrypt))
+        without = change.deleted or change.left_out
+        return Change(kind, decode(change.entity, None if without else self._decrypt), change.left_out)
 
     def take_first(self) -> tuple[list[Change], str]:
         """The changes of the first message, and the token behind them."""

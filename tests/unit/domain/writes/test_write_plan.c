@@ -184,6 +184,28 @@ START_TEST(a_row_tells_what_became_of_it)
 }
 END_TEST
 
+/* What is left out of a change: wide entities that are large, or were not read as a whole. */
+START_TEST(a_change_leaves_out_what_is_large)
+{
+    static const char bytes[PARTS_MAX_WHOLE_BYTES + 1];
+    struct table wide = { .is_wide = true }, narrow = { 0 };
+    struct plan_row row = { .table = &wide,
+        .now = { .live = true, .properties = { { bytes, sizeof(bytes) - 1 } } } };
+
+    ck_assert(!write_plan_leaves_out(&row));
+    row.now.properties.bytes.len++;
+    ck_assert(write_plan_leaves_out(&row));
+    row.table = &narrow;
+    ck_assert(!write_plan_leaves_out(&row));
+    row.table = &wide;
+    row.now.properties.bytes.len = 1;
+    row.now.rest = (struct property_rest){ .bytes = 1, .count = 1 };
+    ck_assert(write_plan_leaves_out(&row));
+    row.now.live = false;
+    ck_assert(!write_plan_leaves_out(&row));
+}
+END_TEST
+
 /* ---- rows for a key that may be absent ---- */
 
 START_TEST(an_insertion_offers_the_row_itself)
@@ -813,6 +835,7 @@ Suite *test_write_plan_suite(void)
     tcase_add_test(tc, what_expired_before_it_was_written_is_gone_for_the_next_in_the_batch);
     tcase_add_test(tc, the_sweeper_leaves_alone_what_is_not_due);
     tcase_add_loop_test(tc, a_replace_sets_the_time_and_a_merge_keeps_it, 0, ARRAY_LEN(lifetime_cases));
+    tcase_add_test(tc, a_change_leaves_out_what_is_large);
     tcase_add_test(tc, an_insertion_offers_the_row_itself);
     tcase_add_loop_test(tc, what_needs_an_entity_offers_a_dead_row, 0, ARRAY_LEN(refused_kinds));
     tcase_add_test(tc, a_group_is_taken_back_and_says_which_operation_failed);
