@@ -10,6 +10,7 @@ import os
 import re
 import resource
 import subprocess
+import tempfile
 import time
 
 import wire
@@ -35,6 +36,21 @@ def _checked(command):
 def _children_cpu():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def _logged_latencies(folder):
+    """Microseconds, sorted, of all transactions in the logs of pgbench."""
+    found = []
+    for name in os.listdir(folder):
+        with open(f"{folder}/{name}", encoding="utf-8") as file:
+            found += [int(line.split()[2]) for line in file]
+    return sorted(found)
+
+
+def _percentiles(values):
+    """Of sorted values, in the words of the other loads."""
+    shares = {"p50_us": 0.5, "p99_us": 0.99, "p999_us": 0.999}
+    return {name: values[int((len(values) - 1) * share)] for name, share in shares.items()}
 
 
 class Loads:
@@ -96,15 +112,23 @@ class Loads:
     def h2load(self, server, method, path, reply_bytes):
         return self.measured(lambda: self.run_h2load(server, method, path, reply_bytes), "calls", server)
 
-    def run_pgbench(self, script, database, clients):
-        seconds = str(max(1, round(self.seconds)))
-        command = ["pgbench", "-n", "-M", "prepared", f"-c{clients}", "-j1", "-T", seconds, "-f", script]
-        text = _checked([*command, database])
+    def run_pgbench(self, *options):
+        text = _checked(["pgbench", "-n", "-M", "prepared", "-j1", *options])
         done = int(re.search(r"actually processed: (\d+)", text)[1])
         return {"calls": done, "seconds": done / float(re.search(r"tps = ([\d.]+)", text)[1])}
 
-    def pgbench(self, script, database=None, clients=8):
-        return self.measured(lambda: self.run_pgbench(script, database or self.stack.postgres, clients), "calls", "none")
+    def run_logged_pgbench(self, *options):
+        """Its log, a line for each transaction, costs it processor time."""
+        with tempfile.TemporaryDirectory(dir=self.stack.folder) as folder:
+            seen = self.run_pgbench("-l", f"--log-prefix={folder}/log", *options)
+            return seen | _percentiles(_logged_latencies(folder))
+
+    def pgbench(self, script, database=None, clients=8, rate=0, logged=False):
+        """logged: with latencies. rate: an open loop, whose latencies count from when a transaction was due."""
+        options = [f"-c{clients}", "-T", str(max(1, round(self.seconds))), "-f", script]
+        options += [f"-R{rate:.0f}"] if rate else []
+        run = self.run_logged_pgbench if logged else self.run_pgbench
+        return self.measured(lambda: run(*options, database or self.stack.postgres), "calls", "none")
 
     # ---- ceilings of database and queue ----
 

@@ -50,6 +50,8 @@ class Stack:
         self.postmaster = int(self.sql("select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"))
         if self.sql("show fsync") != "on" or self.sql("show synchronous_commit") != "on":
             raise RuntimeError("PostgreSQL does not write durably: there is nothing to measure here")
+        folder = self.sql("show data_directory")
+        self.is_in_memory = subprocess.check_output(["stat", "-f", "-c", "%T", folder], text=True).strip() == "tmpfs"
 
     # ---- children ----
 

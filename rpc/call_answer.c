@@ -8,8 +8,11 @@
 #include "rpc/call_parts.h"
 #include "rpc/coalesce.h"
 
-/* The answers that may wait for a queue thread before the thread that made them rests. */
-enum { MAX_UNSENT = 127 };
+/*
+ * The answers that may wait for a queue thread before the thread that made them rests. Unless there is an overload,
+ * the queue thread sends them soon (drain_pace.h), and it would only cost time to rest.
+ */
+enum { MAX_UNSENT = 511, MAX_UNSENT_OVERLOAD = 127 };
 
 /* The calls that this thread has answered since call_keep_answers; all belong to one host. */
 static _Thread_local struct {
@@ -27,6 +30,11 @@ void call_keep_answers(void)
     kept.last = &kept.first;
 }
 
+static int max_unsent(const struct call_host *host)
+{
+    return atomic_load(&host->overload) ? MAX_UNSENT_OVERLOAD : MAX_UNSENT;
+}
+
 /*
  * Wait until a queue thread has sent most of the answers. It sends answers only between two drains of its queue. The
  * core reads from connections only while it has no event, and each answer is an event. If the lanes answered without
@@ -36,7 +44,7 @@ void call_keep_answers(void)
 static void await_sending(struct call_host *host)
 {
     pthread_mutex_lock(&host->lock);
-    while (atomic_load(&host->unsent) > MAX_UNSENT)
+    while (atomic_load(&host->unsent) > max_unsent(host))
         pthread_cond_wait(&host->sent, &host->lock);
     host->posters--;
     pthread_cond_broadcast(&host->changed);
@@ -88,7 +96,7 @@ bool call_send_answers(struct call_host *host)
         call = next;
     }
     coalesce_replies(false);
-    if (count == 0 || atomic_fetch_sub(&host->unsent, count) <= MAX_UNSENT)
+    if (count == 0 || atomic_fetch_sub(&host->unsent, count) <= MAX_UNSENT_OVERLOAD)
         return false;
     pthread_mutex_lock(&host->lock);
     pthread_cond_broadcast(&host->sent);

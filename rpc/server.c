@@ -30,6 +30,7 @@
 #include "rpc/core_locks.h"
 #include "rpc/core_log.h"
 #include "rpc/door.h"
+#include "rpc/drain_pace.h"
 
 enum {
     THREADS_MAX = 64,
@@ -40,22 +41,6 @@ enum {
      */
     ARMED_CALLS = 4,
     ARMED_UNKNOWN_CALLS = 2,
-    /*
-     * The number of empty polls in a row after which the queue counts as drained. One poll serves one
-     * connection, so the first empty poll says little about the others, and each further poll lets a batch
-     * grow. If only one call was there, this time and the last, one empty poll is enough: no other caller is
-     * sending.
-     */
-    GRACE_POLLS = 3,
-    GRACE_POLLS_ALONE = 1,
-    /*
-     * After so many events `drained` is called even if more events are there, so that a batch is not delayed
-     * for long: answers of the lanes wait meanwhile. In an overload what has arrived is taken first, so that the
-     * lanes can choose the newest.
-     */
-    DRAIN_EVENTS_MAX = 2048,
-    /* A call that is refused counts as so many events, so that refusals do not take the time of answers. */
-    EVENTS_PER_REFUSAL = 8,
     CLOSING_EVENTS_MAX = 1024,
     PEER_PING_INTERVAL_MS = 9000,
     KEEPALIVE_TIME_MS = 60000,
@@ -149,40 +134,32 @@ static bool handle(struct rpc_server *server, grpc_event event, struct call_list
 }
 
 /*
- * Handle the events that are there after a first message, until several polls in a row find nothing. Then
- * send the answers of other threads, and call the owner's `drained`.
- *
- * *alone  on entry: the previous drain found nothing beside its first message; on return: the same of this drain
+ * Handle the events that are there after a first message, for as long as the pace says. Then send the answers of
+ * other threads, and call the owner's `drained`.
  */
-static void drain(struct rpc_server *server, struct call_list *fresh, bool *alone)
+static void drain(struct rpc_server *server, struct call_list *fresh, struct drain_pace *pace)
 {
-    unsigned refused = atomic_load(&server->host.refused);
-    int handled = 1;
-    int empty = 0;
+    struct call_host *host = &server->host;
+    unsigned refused = atomic_load(&host->refused);
 
     fresh->drains = true;
-    while (empty < (*alone ? GRACE_POLLS_ALONE : GRACE_POLLS) &&
-           handled + EVENTS_PER_REFUSAL * (int)(atomic_load(&server->host.refused) - refused) <
-               DRAIN_EVENTS_MAX) {
-        grpc_event event =
-            grpc_completion_queue_next(server->host.queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
+    drain_pace_begin(pace, clock_monotonic_us());
+    atomic_store(&host->overload, pace->overload);
+    while (
+        !drain_pace_is_over(pace, (int)(atomic_load(&host->refused) - refused), atomic_load(&host->unsent))) {
+        grpc_event event = grpc_completion_queue_next(host->queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
 
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             break;
-        if (event.type == GRPC_OP_COMPLETE) {
+        if (event.type == GRPC_OP_COMPLETE)
             (void)handle(server, event, fresh);
-            handled++;
-            empty = 0;
-            *alone = false;
-        } else {
-            empty++;
-        }
+        drain_pace_polled(pace, event.type == GRPC_OP_COMPLETE);
     }
-    *alone = handled == 1;
+    drain_pace_end(pace, atomic_load(&host->open));
     fresh->drains = false;
-    (void)call_send_answers(&server->host);
-    if (server->host.events.drained)
-        server->host.events.drained(server->host.context);
+    (void)call_send_answers(host);
+    if (host->events.drained)
+        host->events.drained(host->context);
     call_settle(fresh);
 }
 
@@ -190,7 +167,7 @@ static void *serve(void *argument)
 {
     struct rpc_server *server = argument;
     struct call_list fresh = { .first = NULL };
-    bool alone = true;
+    struct drain_pace pace = { 0 };
 
     coalesce_serve_queue();
     for (;;) {
@@ -200,7 +177,7 @@ static void *serve(void *argument)
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
         if (handle(server, event, &fresh))
-            drain(server, &fresh, &alone);
+            drain(server, &fresh, &pace);
         else
             /* this thread has read the messages of these calls, though another thread may tell the handler */
             call_settle(&fresh);

@@ -52,6 +52,11 @@ static const struct rule postgres_rules[] = {
     { "max_wal_size", RULE_BELOW, NULL, GIB, SEVERITY_WARNING,
         "under load checkpoints come one after the other, and the slowest calls take long",
         "psql -c \"alter system set max_wal_size = '4GB'\" -c \"select pg_reload_conf()\"" },
+    { "min_wal_size", RULE_BELOW, NULL, GIB / 2, SEVERITY_NOTE,
+        "after a quiet time few files of the write-ahead log are kept; under load new ones are filled with "
+        "zeros "
+        "first, and all writes wait for 10 to 40 ms each time",
+        "psql -c \"alter system set min_wal_size = '1GB'\" -c \"select pg_reload_conf()\"" },
     { "free_connections", RULE_BELOW, NULL, 16, SEVERITY_WARNING,
         "a server or worker that is started, or connects again, may be refused",
         "psql -c \"alter system set max_connections = 200\", then restart PostgreSQL; psql -c \"select "

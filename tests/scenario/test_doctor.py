@@ -353,6 +353,14 @@ class Cures(unittest.TestCase):
                 self.stack.sql("select pg_reload_conf()")
                 wait_for("the default", lambda: self.wrong().keys() == self.before)
 
+    def test_few_files_of_the_log_are_kept(self):
+        """As PostgreSQL is installed, so the note is there before."""
+        self.assertEqual(self.wrong()["min_wal_size"]["severity"], "note")
+        self.type_remedy(self.wrong()["min_wal_size"]["remedy"])
+        wait_for("the cure", lambda: not self.is_wrong("min_wal_size"))
+        self.stack.sql("alter system reset min_wal_size")
+        self.stack.sql("select pg_reload_conf()")
+
     def test_dead_rows_that_no_vacuum_removes(self):
         self.stack.sql("create table scratch (n int) with (autovacuum_enabled = off)")
         self.stack.sql("insert into scratch select generate_series(1, 120000)")

@@ -14,7 +14,7 @@ facts (name, value) as (
     union all
     select 'shared_buffers', pg_size_bytes(current_setting('shared_buffers'))::text
     union all
-    select 'max_wal_size', pg_size_bytes(current_setting('max_wal_size'))::text
+    select name, pg_size_bytes(current_setting(name))::text from (values ('max_wal_size'), ('min_wal_size')) sizes (name)
     union all
     select 'clock', extract(epoch from clock_timestamp())::text
     union all

@@ -26,6 +26,7 @@ static const struct rule_case {
     { &rules_of_postgres, "data_checksums", "on", "off", SEVERITY_NOTE },
     { &rules_of_postgres, "shared_buffers", "2147483648", "134217727", SEVERITY_WARNING },
     { &rules_of_postgres, "max_wal_size", "1073741824", "1073741823", SEVERITY_WARNING },
+    { &rules_of_postgres, "min_wal_size", "536870912", "536870911", SEVERITY_NOTE },
     { &rules_of_postgres, "free_connections", "16", "15", SEVERITY_WARNING },
     { &rules_of_postgres, "oldest_transaction", "300", "301", SEVERITY_WARNING },
     { &rules_of_postgres, "oldest_prepared_transaction", "60", "61", SEVERITY_WARNING },

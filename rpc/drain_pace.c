@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drain_pace.c - see the header. */
+#include "rpc/drain_pace.h"
+
+static bool is_alone(const struct drain_pace *pace)
+{
+    return pace->events == 1 && !pace->others_came;
+}
+
+static bool has_reached_end(const struct drain_pace *pace)
+{
+    return pace->empty >= (is_alone(pace) ? DRAIN_GRACE_POLLS_ALONE : DRAIN_GRACE_POLLS);
+}
+
+void drain_pace_begin(struct drain_pace *pace, int64_t now_us)
+{
+    pace->begun_us = now_us;
+    pace->events = 1;
+    pace->empty = 0;
+    pace->overload = pace->many_open || now_us - pace->end_found_us > DRAIN_OVERLOAD_US;
+}
+
+void drain_pace_polled(struct drain_pace *pace, bool found)
+{
+    pace->events += found;
+    pace->empty = found ? 0 : pace->empty + 1;
+}
+
+bool drain_pace_is_over(const struct drain_pace *pace, int refused, int unsent)
+{
+    int events = pace->events + DRAIN_EVENTS_PER_REFUSAL * refused;
+
+    if (has_reached_end(pace) || events >= DRAIN_EVENTS_MAX)
+        return true;
+    return events >= DRAIN_EVENTS_ANSWERS_WAIT && unsent > 0 && !pace->overload;
+}
+
+void drain_pace_end(struct drain_pace *pace, int open_calls)
+{
+    if (has_reached_end(pace)) {
+        pace->many_open = open_calls >= DRAIN_OVERLOAD_CALLS;
+        pace->end_found_us = pace->begun_us;
+    }
+    pace->others_came = pace->events > 1;
+}
