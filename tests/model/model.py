@@ -51,6 +51,8 @@ class Round:
         # With an index every write is planned; without one, upserts take a shorter path.
         self.index = f"{prefix}by{number}" if number % 2 == 0 else None
         self.index_filter = filters.everything()
+        # Upserts of a wide table are planned, too. The slices of the tests have the first rounds only.
+        self.world.is_wide = number % 4 == (3 if caller_type is Caller else 1)
         if number % 4 == 2:
             self.index_filter = filters.random_filter(self.random, self.world.keys)
         self.group_index = f"{prefix}byGroup{number}" if self.index else None
@@ -58,7 +60,7 @@ class Round:
 
     def run(self):
         with self.made.connect() as caller:
-            caller.create_table(name=self.world.table)
+            caller.create_table(name=self.world.table, wide_entities=self.world.is_wide)
             caller.create_table(name=self.world.groups)
             if self.index:
                 self.create_index(caller, self.index, self.world.table, "C", filter=self.index_filter.text)

@@ -36,6 +36,8 @@ CODES = {EXISTS: "ALREADY_EXISTS", NOT_FOUND: "NOT_FOUND", CONDITION: "ABORTED"}
 ROWS = ["", "a", "a'b", "z%", "\u00e9", "\ue000", "\U0001f600"]
 MOVING = "moving"  # the row from which a caller moves entities to other rows
 DONE, FAILED = 3, 4
+WIDE_NAMES = [f"{first}{number}" for first in "ABZ" for number in range(3)]
+WIDE_UNITS = 9000
 WRONG_ETAG = 'W/"wrong"'
 
 
@@ -57,6 +59,7 @@ class World:
         self.keys = sorted(((part, row) for part in self.partitions for row in rows), key=wire_order)
         self.events = {key: [] for key in self.keys}
         self.etags = collections.defaultdict(list)  # by key, as reads returned them
+        self.is_wide = False  # the table may have wide entities
         self.states = {}  # (key, etag) -> (content or None, ticks)
         self.counts = []  # (keys, filter, called, answered, counted)
         self.done = collections.Counter()
@@ -132,6 +135,8 @@ class Client(threading.Thread):
                 properties[name] = self.random.choice(filters.VALUES)
         if self.random.random() < 0.9:
             properties["N"] = ("int64", next(self.world.markers))
+        if self.world.is_wide and self.random.random() < 0.3:
+            properties.update(self.wide_properties())
         content = tuple(sorted((name, *value) for name, value in properties.items()))
         if self.world.caller_type is not Caller:  # REST shows no expiry
             return content
@@ -140,6 +145,11 @@ class Client(threading.Thread):
             self.world.last_due = max(self.world.last_due, end)
             return expiring(content, end)
         return expiring(content, time.monotonic() + 3600) if self.random.random() < 0.05 else content
+
+    def wide_properties(self):
+        """Some that lie before, between and behind the others; most of them together are more than one row."""
+        names = self.random.sample(WIDE_NAMES, self.random.randrange(1, len(WIDE_NAMES) + 1))
+        return {name: ("string", self.random.choice("xyz") * WIDE_UNITS) for name in names}
 
     def change(self, key):
         """(the condition, its ETag as text or None)"""

@@ -2,7 +2,8 @@
 """Chaos: everything breaks at random while callers do everything.
 
 Two servers, two workers, PostgreSQL and Redis, with a network of proxies between them and before one of the servers.
-The callers write, read, move, look up with tokens, put blobs, archive into files, create, fill and delete tables and
+The callers write, read, move, look up with tokens, put blobs by calls, in steps and with entities that hold them, write
+wide entities, archive into files, create, fill and delete tables and
 indexes, and some of their work fails until it is given up; an operator redrives and discards it. Faults come one over
 the other: SIGKILL and SIGSTOP of each process, a PostgreSQL that is frozen or slow, power cuts of its disk, FLUSHALL, a
 slow, silent or cut network. Every so often calm is made, everything comes to rest, and all invariants must hold
@@ -23,10 +24,11 @@ from tavola_test import invariants
 from tavola_test.callers import DIFFERENT, DOUBLED, LOST, Broken, Caller, Writer, promise
 from tavola_test.client import ApiError, BatchOperation, entity, plain
 from tavola_test.driver import SERVER, WORKER, Driver, files_of
-from tavola_test.outside_callers import Archivist, BlobWriter
+from tavola_test.outside_callers import Archivist, BlobStepper, BlobWriter, Holder
 from tavola_test.poison import DEAD
 from tavola_test.proxy import Proxy
 from tavola_test.waiting import wait_for
+from tavola_test.wide_callers import WideWriter
 
 READY, STRONG = 3, 1
 ROWS = 20
@@ -211,6 +213,9 @@ class Chaos(Driver):
         workload.add(Changer(stack, "other", 0))
         workload.add(Operator(stack, "operator", 0))
         workload.add(BlobWriter(stack, "blobs", 0, workload.limbo))
+        workload.add(BlobStepper(stack, "stepped", 0, workload.limbo))
+        workload.add(Holder(stack, "holder", 0, workload.limbo))
+        workload.add(WideWriter(stack, "wide", 0, workload.limbo))
         workload.add(Archivist(stack, "archived", 0, files_of(stack)))
         ways = [self.targets["one"], self.targets["two"], f"127.0.0.1:{self.proxies['server'].port}"]
         for number, caller in enumerate(workload.callers):

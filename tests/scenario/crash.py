@@ -30,10 +30,12 @@ import time
 from tavola_test.callers import UNKNOWN_OUTCOME
 from tavola_test.client import ApiError
 from tavola_test.driver import SERVER, TROUBLES, WORKER, Driver
+from tavola_test.outside_callers import Holder
 from tavola_test.provocations import provocation_of
 from tavola_test.servers import DatabaseAway
 from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
 from tavola_test.waiting import wait_for
+from tavola_test.wide_callers import WideWriter
 
 FAULTS = ("kill", "stop", "error", *TROUBLES, *(trouble + "+kill" for trouble in TROUBLES))
 HITS = (1, 2)
@@ -102,6 +104,12 @@ class Provoker(threading.Thread):
 
 class Cases(Driver):
     """Runs cases one after the other."""
+
+    def start_all(self):
+        super().start_all()
+        limbo = self.workload.limbo
+        for caller in (Holder(self.stack, "holder", 0, limbo), WideWriter(self.stack, "wide", 0, limbo)):
+            self.workload.add(caller)
 
     def start_armed(self, role, point, action, hit):
         self.log = os.path.join(self.stack.folder, f"points{self.number}")

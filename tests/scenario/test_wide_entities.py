@@ -307,7 +307,7 @@ class LargeEntities(WideCase):
     with_worker = False
     others = {"a": {"b000": "small"}, "c": {"b001": "small"}}
 
-    def fill(self, row="b", count=200):
+    def fill(self, row="b", count=100):
         for first in range(0, count, 50):
             self.merge(row, binaries(min(50, count - first), first))
 
@@ -335,19 +335,19 @@ class LargeEntities(WideCase):
 
     def test_a_scan_in_parts_returns_every_entity_whole(self):
         self.fill()
-        expected = {**self.others, "b": {name: given for name, given in binaries(200).items()}}
+        expected = {**self.others, "b": {name: given for name, given in binaries(100).items()}}
         for row, properties in self.others.items():
             self.replace(row, properties)
 
         messages = list(self.scan())
         self.assertEqual(self.joined(messages), sorted(expected.items()))
-        self.assertGreater(sum(message.continues for message in messages), 3)
+        self.assertGreater(sum(message.continues for message in messages), 1)
         self.assertLess(max(message.ByteSize() for message in messages), 3 * 1024 * 1024)
         self.assertEqual(self.joined(self.scan(descending=True)), sorted(expected.items(), reverse=True))
         self.assertEqual(self.joined(self.scan(snapshot=True)), sorted(expected.items()))
-        self.assertEqual(self.joined(self.scan("RowKey ge 'b' and b199 ne 'other'")), [("b", expected["b"])])
-        self.assertEqual(self.joined(self.scan("b199 eq 'other'")), [])
-        self.assertEqual(self.joined(self.scan("RowKey eq 'b'", options={"select": binaries(100)})), [("b", binaries(100))])
+        self.assertEqual(self.joined(self.scan("RowKey ge 'b' and b099 ne 'other'")), [("b", expected["b"])])
+        self.assertEqual(self.joined(self.scan("b099 eq 'other'")), [])
+        self.assertEqual(self.joined(self.scan("RowKey eq 'b'", options={"select": binaries(80)})), [("b", binaries(80))])
         self.assertEqual([entity.row_key for message in self.scan(options={"select": ["b001"]}) for entity in message.entities], ["a", "b", "c"])
         (error,) = [self.refused("INVALID_ARGUMENT", TOO_LARGE, list, self.scan(in_parts=False))]
         self.assertIn("in_parts", error.message)
@@ -384,7 +384,7 @@ class LargeEntities(WideCase):
             while len(seen) < 3:
                 ((_, read),) = self.joined(self.scan())
                 self.assertEqual(read["a"], read["z"])
-                self.assertEqual(len(read), 202)
+                self.assertEqual(len(read), 102)
                 seen.add(read["a"])
         finally:
             stopped.set()
@@ -620,6 +620,11 @@ class WideTables(WideCase):
         self.assertEqual(self.parts(), 0)
         target = plain(self.get(other, "q", "target"))
         self.assertEqual((len(target), target["n000001"], target["n009999"]), (10_000, -1, 9_999))
+
+        for properties, reason in ((numbers(253), TOO_MANY), (binaries(20), TOO_LARGE)):
+            error = self.refused("INVALID_ARGUMENT", reason, run, f"{self.table}-large", {"delete_if_exists": address(self.table, "p", "old")},
+                {"insert_or_merge": {"table": self.table, "entity": entity("p", "source", properties)}})
+            self.assertEqual(error.metadata["operation_index"], "1")
 
         failed = run(f"{self.table}-narrow",
             {"move": {"source": address(other, "q", "target"), "destination": address(narrow, "q", "target")}})

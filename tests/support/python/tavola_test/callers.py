@@ -28,6 +28,7 @@ STRONG_INDEXES = {"ownerHere": (1, "Owner"), "tagHere": (2, "Tag")}
 ELSEWHERE_INDEX = "ownerAtOnce"
 TABLES = ("source", "archive", "simple", "ranges", "watched")
 FED = "watched"  # the table with a change feed
+WIDE, HELD = "wide", "held"  # tables with wide entities, and with entities that hold contents of blobs
 TURN_PAUSE = 0.003
 WATCH_SECONDS = 0.2
 ABSENT_SERVER_PAUSE = 0.02
@@ -479,6 +480,8 @@ class Workload:
         with self.stack.connect() as caller:
             for table in TABLES:
                 caller.create_table(name=table, change_feed=table == FED)
+            caller.create_table(name=WIDE, wide_entities=True)
+            caller.create_table(name=HELD, blob_properties=True)
             self.watcher.begin(caller)
             for name, (shape, source) in INDEXES.items():
                 parts = [{"property": source}]

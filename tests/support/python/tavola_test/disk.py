@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 
-MEGABYTES = 1024
+MEGABYTES = 2048
 CLONE_NEWNS = 0x00020000
 PROGRAMS = ("mkfs.xfs", "xfs_io", "mount", "umount")
 

@@ -183,7 +183,7 @@ class Stack:
     def start_own_postgres(self, environment):
         if self.disk:
             os.chmod(self.folder, 0o755)
-            self.cluster = Postgres(self.disk.folder, {**self.OWN_SETTINGS, "fsync": "on"})
+            self.cluster = Postgres(self.disk.folder, {**self.OWN_SETTINGS, "fsync": "on", "max_wal_size": "256MB"})
             self.disk.sync()
         else:
             settings = dict(self.OWN_SETTINGS)
