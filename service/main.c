@@ -305,6 +305,7 @@ static void stop_watchers(struct server *server)
 {
     listener_probe_stop(server->listener);
     memory_guard_stop(server->guard);
+    server_history_end(&server->history);
     server->listener = NULL;
     server->guard = NULL;
 }

@@ -44,14 +44,23 @@ static void read_state(const struct metrics_sources *sources, struct server_hist
         out->waiting += statistics.lanes[lane].waiting;
 }
 
-static void keep_sample(struct server_history *history, const struct server_history_sample *sample)
+/* Complete the sample with the present state, and keep it. The lock keeps server_history_end waiting meanwhile. */
+static bool take_sample(struct server_history *history, const struct metrics_sources *sources,
+    struct server_history_sample *sample)
 {
+    bool has_ended;
+
     pthread_mutex_lock(&history->lock);
-    history->samples[history->next] = *sample;
-    history->next = (history->next + 1) % SERVER_HISTORY_SAMPLES;
-    if (history->count < SERVER_HISTORY_SAMPLES)
-        history->count++;
+    has_ended = history->has_ended;
+    if (!has_ended) {
+        read_state(sources, sample);
+        history->samples[history->next] = *sample;
+        history->next = (history->next + 1) % SERVER_HISTORY_SAMPLES;
+        if (history->count < SERVER_HISTORY_SAMPLES)
+            history->count++;
+    }
     pthread_mutex_unlock(&history->lock);
+    return !has_ended;
 }
 
 bool server_history_tick(
@@ -73,12 +82,19 @@ bool server_history_tick(
         sample.failed = between.failed;
         sample.median_us = metrics_quantile_us(between.durations, 0.5);
         sample.slow_us = metrics_quantile_us(between.durations, 0.99);
-        read_state(sources, &sample);
-        keep_sample(history, &sample);
+        if (!take_sample(history, sources, &sample))
+            return false;
     }
     history->last_us = now_us;
     history->last = now;
     return !is_first;
+}
+
+void server_history_end(struct server_history *history)
+{
+    pthread_mutex_lock(&history->lock);
+    history->has_ended = true;
+    pthread_mutex_unlock(&history->lock);
 }
 
 void server_history_set_backlog(struct server_history *history, const struct outcome_backlog *backlog)

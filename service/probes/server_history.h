@@ -36,6 +36,7 @@ struct server_history {
     pthread_mutex_t lock;
     struct server_history_sample samples[SERVER_HISTORY_SAMPLES]; /* a ring */
     size_t next, count;
+    bool has_ended;
     int64_t last_us; /* clock_monotonic_us of the last sample; 0: none yet */
     struct metrics_calls last;
 };
@@ -49,6 +50,9 @@ void server_history_cleanup(struct server_history *history);
  */
 bool server_history_tick(
     struct server_history *history, const struct metrics_sources *sources, int64_t now_us);
+
+/* No sample is taken any more: the parts that samples read may be freed. Any thread may call it, also again. */
+void server_history_end(struct server_history *history);
 
 /* Add what the workers have not done to the newest sample, if there is one. Any thread may call it. */
 void server_history_set_backlog(struct server_history *history, const struct outcome_backlog *backlog);

@@ -67,6 +67,20 @@ START_TEST(the_oldest_samples_make_room)
 }
 END_TEST
 
+/* The server that a sample would be read from is freed while the monitor of the database goes on. */
+START_TEST(no_sample_is_taken_after_the_end)
+{
+    struct server_history_sample samples[SERVER_HISTORY_SAMPLES];
+
+    server_history_tick(&history, &sources, 1);
+    ck_assert(server_history_tick(&history, &sources, 10 * SECOND_US + 1));
+    server_history_end(&history);
+
+    ck_assert(!server_history_tick(&history, &sources, 20 * SECOND_US + 1));
+    ck_assert_uint_eq(server_history_read(&history, samples), 1);
+}
+END_TEST
+
 START_TEST(the_backlog_belongs_to_the_newest_sample)
 {
     struct server_history_sample samples[SERVER_HISTORY_SAMPLES];
@@ -94,6 +108,7 @@ Suite *test_server_history_suite(void)
     tcase_add_checked_fixture(tc, begin, end);
     tcase_add_test(tc, a_sample_covers_an_interval);
     tcase_add_test(tc, the_oldest_samples_make_room);
+    tcase_add_test(tc, no_sample_is_taken_after_the_end);
     tcase_add_test(tc, the_backlog_belongs_to_the_newest_sample);
     suite_add_tcase(suite, tc);
     return suite;
