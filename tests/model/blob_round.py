@@ -21,8 +21,6 @@ WRITERS, READERS = 3, 2
 NAMES_EACH = 3
 SIZES = (0, 1, 1000, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 77)
 LOST_ANSWER = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED")
-# The collector waits for readers; nothing reads any more.
-END_WAITS = "update blob_contents set kept_until = now() where state <> 2"
 LEFT = """select (select count(*) from blob_contents where state <> 2) + (select count(*) from blob_chunks k
     where not exists (select from blob_parts p where (p.account, p.digest) = (k.account, k.digest)))"""
 
@@ -198,7 +196,7 @@ class BlobRound:
         assert listed == sorted(listed) and set(listed) <= set(sum(self.world.names, [])), listed
         for name in listed:
             caller.delete_blob(name=name)
-        self.made.sql(END_WAITS)
+        self.made.sql(blobs.COLLECT_AT_ONCE)  # nothing reads any more
         wait_for("nothing left", lambda: self.made.sql(LEFT) == "0", 60)
         audit.check(self.made)
 

@@ -112,7 +112,7 @@ class BlobSteps(ServerCase):
             self.ends({"put_blob": {"name": "l/taken", "data": content(CHUNK + number), "if_absent": True}}, FAILED, "BLOB_ALREADY_EXISTS")
             self.ends({"put_blob": {"name": "l/new", "data": content(CHUNK + number)}}, DONE)
         self.ends({"delete_blob": {"name": "l/new"}}, DONE)
-        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
         audit.check(self.stack, 20)
 
     def test_steps_with_blobs_wait_for_the_end_of_an_upgrade(self):

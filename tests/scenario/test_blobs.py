@@ -318,7 +318,7 @@ class Collected(ServerCase):
                        "TAVOLA_USAGE_SHARE": "50"}
 
     def end_waits(self):
-        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
     def test_what_no_blob_points_to_goes(self):
         for number in range(5):

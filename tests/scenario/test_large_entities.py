@@ -57,7 +57,7 @@ class LargeCase(ServerCase):
         self.refused("ABORTED", "BLOB_CHANGED", get, self.client, reference=reference)
 
     def end_waits(self):
-        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
     def assert_nothing_left(self):
         self.end_waits()

@@ -10,6 +10,11 @@ CHUNK = 256 * 1024  # domain/limits.h
 PutBlobRequest = types.message("tavola.v1.PutBlobRequest")
 PutBlobHeader = types.message("tavola.v1.PutBlobHeader")
 GetBlobRequest = types.message("tavola.v1.GetBlobRequest")
+# What the collector of blobs would keep for readers and for uploads that go on, it may remove now. The rows are locked in
+# the order in which the product locks them.
+COLLECT_AT_ONCE = """with due as (
+    select account, content_id from blob_contents where state <> 2 order by account, content_id for update)
+update blob_contents c set kept_until = now() from due where (c.account, c.content_id) = (due.account, due.content_id)"""
 
 
 def messages(name, parts, **header):

@@ -15,7 +15,6 @@ HOLDERS = 3
 OPEN = (1, 2)  # states of a transaction
 FILES_BETWEEN_CHECKS = 40
 BUSY_PAUSE = 0.1
-COLLECT_AT_ONCE = "update blob_contents set kept_until = now() where state <> 2"
 
 
 def blob_content(number):
@@ -119,14 +118,14 @@ class BlobWriter(StreamCaller):
         promise(register.allows(number), "read", name, number, register.acknowledged, register.maybe)
 
     def finish(self):
-        self.stack.sql(COLLECT_AT_ONCE)
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
     def at_rest(self):
         for name, register in self.registers.items():
             number, whole = self.until_answered(lambda name=name: self.get(name))
             promise(whole and register.allows(number), "lost", name, number, whole, register.acknowledged, register.maybe, kind=LOST)
             register.settle(number)
-        self.stack.sql(COLLECT_AT_ONCE)
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
 
 class BlobStepper(StreamCaller):

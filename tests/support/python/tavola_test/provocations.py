@@ -611,7 +611,7 @@ class Puts(Provocation):
             possible = [blobs.content(blobs.CHUNK + 1, number) for number in range(self.puts + 1)]
             promise(content in possible, "a blob has a content that no put had")
             caller.delete_blob(name=self.name)
-        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
         self.stack.sql("update blob_strays set due = now()")
 
 
@@ -648,7 +648,7 @@ class LargeEntities(Provocation):
         for table in caller.list_tables(page_size=1000).tables:
             if table.name.startswith("large"):
                 caller.delete_table(name=table.name)
-        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
 
 class LargePurges(LargeEntities):
