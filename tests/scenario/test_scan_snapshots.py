@@ -11,7 +11,7 @@ import tempfile
 import threading
 import unittest
 
-from tavola_test import client
+from tavola_test import client, log_lines
 from tavola_test.case import ServerCase
 from tavola_test.client import entity
 from tavola_test.credentials import sas, token
@@ -22,6 +22,7 @@ from tavola_test.waiting import wait_for
 
 ROWS = 400
 BIG = b"x" * 60000  # the table has more data than the transport buffers between server and reader
+SMALL_WINDOW = (("grpc.http2.bdp_probe", 0),)  # of a reader: otherwise the library lets the server send up to 16 MB ahead
 LONGEST = 2  # seconds that a server of these tests holds a snapshot, where the end of that time is tested
 
 ScanRequest = client.types.message("tavola.v1.ScanEntitiesRequest")
@@ -75,6 +76,8 @@ class Moments(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        cls.client = cls.stack.connect(options=SMALL_WINDOW)
+        cls.addClassCleanup(cls.client.channel.close)
         cls.big = "Big"
         fill(cls.client, cls.big)
 
@@ -279,7 +282,13 @@ class Ends(unittest.TestCase):
         self.start()
         with self.paused_scan() as call:
             self.stack.server.send(signal.SIGTERM)
-            self.assertIn(rest_of(call)[1], ("SERVER_DRAINING", "STORE_UNAVAILABLE"))
+            wait_for("the beginning of the end", lambda: log_lines.of(self.stack.server.output(), "stopping"))
+            with self.assertRaises(client.grpc.RpcError) as caught:
+                list(call)
+        error = client.ApiError(caught.exception)
+        # Without a reason: the server was gone before its reader had read the end of the scan.
+        self.assertEqual(error.code, "UNAVAILABLE")
+        self.assertIn(error.reason, ("SERVER_DRAINING", "STORE_UNAVAILABLE", None))
         self.assertEqual(self.stack.server.wait(), 0)
         wait_until_released(self.stack)
 
