@@ -571,7 +571,8 @@ struct lane *lane_start(const struct lane_options *options)
         thread->session.shared_catalogue = options->catalogue;
         thread->session.quotas = options->quotas;
         thread->session.locked_keys = options->locked_keys;
-        if (options->locked_keys)
+        /* In the other lanes operations run that cannot be set aside. */
+        if (options->locked_keys && has_batches(lane))
             thread->session.pg.lock_wait_ms = SESSION_LOCK_WAIT_MS;
         thread->session.chunks = options->chunks;
         if (pthread_create(&thread->id, NULL, serve, thread) != 0)

@@ -29,8 +29,9 @@ struct remembered;
 struct shared_catalogue;
 
 /*
- * How long a session with locked_keys waits for a lock: longer than transactions that write usually take, and than a
- * change of the catalogue waits for the fence before it lets writers in again (fence_timeout.sql).
+ * How long the session of a lane of batches, with locked_keys, waits for a lock: longer than transactions that write
+ * usually take, and than a change of the catalogue waits for the fence before it lets writers in again
+ * (fence_timeout.sql).
  */
 enum { SESSION_LOCK_WAIT_MS = 250 };
 
