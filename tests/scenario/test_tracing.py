@@ -161,12 +161,19 @@ class FromACallToItsIndexEntry(TracingCase):
         self.assertLessEqual(submit.begun, step.begun)
         self.assertLessEqual(step.begun, step.ended)
 
+    def has_arrived(self, trace, call, entries):
+        """Whether the call, so many entries and every span between them are there: server and worker send each at its own time."""
+        spans = self.collector.spans(trace)
+        ids = {span.id for span in spans}
+        return (len([span for span in spans if span.name == "index entry"]) == entries and any(span.name == call for span in spans)
+                and all(span.parent in ids for span in spans if span.name != call))
+
     def test_the_steps_of_a_transaction_are_children_of_its_submission(self):
         trace = "5" * 32
         put = [{"insert_or_replace": {"table": "people", "entity": entity("Sup3rPartition", f"Sup3rRow{i}", City="Step")}}
                for i in range(2)]
         name = self.submit("traced", trace, put)
-        wait_for("the entries", lambda: len([s for s in self.collector.spans(trace) if s.name == "index entry"]) == 2)
+        wait_for("the spans", lambda: self.has_arrived(trace, name, 2))
         spans = self.collector.spans(trace)
         [submit] = [span for span in spans if span.name == name]
         steps = [span for span in spans if span.name == "transaction step"]
