@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/log_repeat.h"
 #include "base/metrics.h"
+#include "http/outgoing.h"
 
 enum {
     COLLECT_US = 500000, /* from the first span to its POST: others join it */
@@ -44,6 +45,7 @@ struct exporter {
     atomic_uint_least64_t sent, dropped;
     atomic_llong give_up_us; /* by clock_monotonic_us */
     char *taken;             /* the thread's, as is what follows */
+    struct outgoing outgoing;
     CURL *http;
     struct log_repeat failures;
 };
@@ -77,16 +79,12 @@ static size_t ignore_answer(char *data, size_t size, size_t count, void *context
     return size * count;
 }
 
-static bool is_given_up(struct exporter *exporter)
+/* The library asks again and again while it waits. */
+static bool is_given_up(void *context)
 {
-    return clock_monotonic_us() >= atomic_load(&exporter->give_up_us);
-}
+    const struct exporter *exporter = context;
 
-/* The library asks again and again while it waits; not 0: it gives up. */
-static int look_for_end(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
-{
-    (void)a, (void)b, (void)c, (void)d;
-    return is_given_up(context);
+    return clock_monotonic_us() >= atomic_load(&exporter->give_up_us);
 }
 
 static void note_failure(struct exporter *exporter, const char *why)
@@ -242,28 +240,19 @@ static void *run_exporter(void *argument)
 
 /* ---- start and stop ---- */
 
-/* Only to the collector itself: no proxy of the environment, no redirection, no other protocol. */
 static bool open_http(struct exporter *exporter)
 {
-    const char *ca = trace_settings_ca(exporter->options.settings);
-
-    exporter->http = curl_easy_init();
+    exporter->outgoing = (struct outgoing){ .connect_ms = CONNECT_MS,
+        .total_ms = POST_MS,
+        .ca = trace_settings_ca(exporter->options.settings),
+        .is_given_up = is_given_up,
+        .context = exporter };
+    exporter->http = outgoing_open(&exporter->outgoing);
     if (!exporter->http)
         return false;
     curl_easy_setopt(exporter->http, CURLOPT_URL, exporter->url);
     curl_easy_setopt(exporter->http, CURLOPT_POST, 1L);
-    curl_easy_setopt(exporter->http, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(exporter->http, CURLOPT_PROXY, "");
-    curl_easy_setopt(exporter->http, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(exporter->http, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(exporter->http, CURLOPT_TIMEOUT_MS, (long)POST_MS);
-    curl_easy_setopt(exporter->http, CURLOPT_USERAGENT, "tavola");
-    if (ca)
-        curl_easy_setopt(exporter->http, CURLOPT_CAINFO, ca);
     curl_easy_setopt(exporter->http, CURLOPT_WRITEFUNCTION, ignore_answer);
-    curl_easy_setopt(exporter->http, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(exporter->http, CURLOPT_XFERINFOFUNCTION, look_for_end);
-    curl_easy_setopt(exporter->http, CURLOPT_XFERINFODATA, exporter);
     return true;
 }
 
@@ -325,8 +314,7 @@ enum status exporter_start(const struct exporter_options *options, struct export
     exporter->taken = xcalloc(1, EXPORTER_MAX_BYTES);
     pthread_mutex_init(&exporter->lock, NULL);
     condition_init(&exporter->changed);
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !open_http(exporter) ||
-        pthread_create(&exporter->thread, NULL, run_exporter, exporter) != 0) {
+    if (!open_http(exporter) || pthread_create(&exporter->thread, NULL, run_exporter, exporter) != 0) {
         free_exporter(exporter);
         return error_set(err, STATUS_INTERNAL, "the thread that sends spans cannot be started");
     }

@@ -11,11 +11,13 @@
 
 #include "base/buf.h"
 #include "base/macros.h"
+#include "http/outgoing.h"
 
 enum { CONNECT_MS = 10000, TOTAL_MS = 60000 };
 
 struct fetch {
     CURL *curl;
+    struct outgoing outgoing;
     bool (*is_given_up)(void);
     struct buf body, headers; /* of the reply that arrives */
     bool is_too_large;
@@ -45,11 +47,10 @@ static size_t take_header(char *data, size_t size, size_t count, void *context)
     return keep_bytes(fetch, &fetch->headers, str_of_bytes(data, size * count));
 }
 
-static int look_for_end(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+static bool ask_owner(void *context)
 {
     const struct fetch *fetch = context;
 
-    (void)a, (void)b, (void)c, (void)d;
     return fetch->is_given_up();
 }
 
@@ -58,22 +59,20 @@ struct fetch *fetch_open(bool (*is_given_up)(void))
     struct fetch *fetch = xcalloc(1, sizeof(*fetch));
 
     fetch->is_given_up = is_given_up;
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(fetch->curl = curl_easy_init())) {
+    fetch->outgoing = (struct outgoing){ .connect_ms = CONNECT_MS,
+        .total_ms = TOTAL_MS,
+        .uses_proxy = true,
+        .is_given_up = ask_owner,
+        .context = fetch };
+    fetch->curl = outgoing_open(&fetch->outgoing);
+    if (!fetch->curl) {
         free(fetch);
         return NULL;
     }
-    curl_easy_setopt(fetch->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(fetch->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(fetch->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(fetch->curl, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
-    curl_easy_setopt(fetch->curl, CURLOPT_USERAGENT, "tavola");
     curl_easy_setopt(fetch->curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(fetch->curl, CURLOPT_WRITEDATA, fetch);
     curl_easy_setopt(fetch->curl, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(fetch->curl, CURLOPT_HEADERDATA, fetch);
-    curl_easy_setopt(fetch->curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(fetch->curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
-    curl_easy_setopt(fetch->curl, CURLOPT_XFERINFODATA, fetch);
     return fetch;
 }
 

@@ -5,24 +5,15 @@
 #include "http/post.h"
 
 #include <curl/curl.h>
-#include <pthread.h>
 
 #include "base/buf.h"
+#include "http/outgoing.h"
 
 struct posting {
-    const struct post_request *request;
     struct buf body;
     size_t header_bytes;
     bool is_cut; /* the body is longer than what is kept */
 };
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static CURLcode initialized;
-
-static void initialize(void)
-{
-    initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
-}
 
 /* Keep the beginning of the body. To take less than what has arrived ends the call. */
 static size_t take_body(char *data, size_t size, size_t count, void *context)
@@ -45,14 +36,6 @@ static size_t count_header(char *data, size_t size, size_t count, void *context)
     return posting->header_bytes > POST_HEADER_BYTES ? 0 : size * count;
 }
 
-static int look_for_end(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
-{
-    const struct post_request *request = ((const struct posting *)context)->request;
-
-    (void)a, (void)b, (void)c, (void)d;
-    return request->is_given_up(request->context);
-}
-
 static void set_request(CURL *curl, const struct post_request *request)
 {
     curl_easy_setopt(curl, CURLOPT_URL, request->url);
@@ -61,22 +44,6 @@ static void set_request(CURL *curl, const struct post_request *request)
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PUT");
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body.len > 0 ? request->body.data : "");
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "tavola");
-}
-
-static void set_limits(CURL *curl, const struct post_request *request)
-{
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
-    if (request->ca)
-        curl_easy_setopt(curl, CURLOPT_CAINFO, request->ca);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)(request->timeout_ms / 2));
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 }
 
 static void set_functions(CURL *curl, struct posting *posting)
@@ -85,9 +52,6 @@ static void set_functions(CURL *curl, struct posting *posting)
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, posting);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, count_header);
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, posting);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, posting);
 }
 
 static enum status perform_call(
@@ -125,18 +89,20 @@ static struct curl_slist *header_list(const char *const *headers)
 enum status post_send(
     const struct post_request *request, struct arena *arena, struct post_reply *out, struct error *err)
 {
-    struct posting posting = { .request = request };
+    const struct outgoing outgoing = { .connect_ms = request->timeout_ms / 2,
+        .total_ms = request->timeout_ms,
+        .ca = request->ca,
+        .is_given_up = request->is_given_up,
+        .context = request->context };
+    struct posting posting = { .header_bytes = 0 };
     struct curl_slist *headers;
     enum status status;
-    CURL *curl;
+    CURL *curl = outgoing_open(&outgoing);
 
-    pthread_once(&once, initialize);
-    curl = initialized == CURLE_OK ? curl_easy_init() : NULL;
     headers = curl ? header_list(request->headers) : NULL;
     if (headers) {
         buf_init(&posting.body, arena);
         set_request(curl, request);
-        set_limits(curl, request);
         set_functions(curl, &posting);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
         status = perform_call(curl, &posting, out, err);

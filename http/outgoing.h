@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outgoing.h - what requests to other services have in common: a handle of libcurl that follows no redirection, speaks
+ * HTTP and HTTPS only, verifies certificates, reads no credentials of the user, raises no signals, and has bounds.
+ */
+#ifndef HTTP_OUTGOING_H
+#define HTTP_OUTGOING_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct outgoing {
+    int64_t connect_ms, total_ms;       /* what a connection, and a request with it, may take */
+    const char *ca;                     /* the authorities of certificates (PEM); NULL: those of the system */
+    bool uses_proxy;                    /* of the environment, such as https_proxy */
+    bool (*is_given_up)(void *context); /* asked several times a second while a request waits */
+    void *context;
+};
+
+/* *outgoing is used until curl_easy_cleanup. NULL: out of memory, or libcurl cannot be used. */
+CURL *outgoing_open(const struct outgoing *outgoing);
+
+#endif
