@@ -3,12 +3,10 @@
 over rows. CPU of Tavola and of PostgreSQL for one answer.
 """
 
-import subprocess
-
 import wire
 from rows import Row
-from tavola_test.settings import SOURCE
 
+CLIENT = "large_client.py"
 TURNS = 200
 HOURS, IN_ROW, MACHINES = 8760, 250, 20
 READ_HOURS = 24
@@ -48,18 +46,9 @@ class Large:
     def __init__(self, product):
         self.product = product
 
-    def client(self, what, which, turns):
-        command = ["/usr/bin/python3", "-B", f"{SOURCE}/bench/large_client.py", self.product.stack.targets[self.product.server], what, which,
-                   str(turns)]
-        environment = {"PYTHONPATH": f"{SOURCE}/clients/python", "PATH": "/usr/bin:/bin"}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr[-500:])
-        return {"turns": turns}
-
     def prepare(self):
         product = self.product
-        self.client("fill", "both", TURNS // 2)
+        product.caller(CLIENT, "fill", "both", TURNS // 2)
         product.once("/tavola.v1.TableService/CreateTable", [wire.message((1, "Wide"), (3, 1))])
         product.create(["Narrow"])
         for machine in range(MACHINES):
@@ -94,11 +83,7 @@ class Large:
         seen = self.product.call(method, self.product.file("large", requests), 8)
         return seen | {_CPU: seen["server_us"] + seen["postgres_us"]}
 
-    def measure_client(self, what, which):
-        seen = self.product.loads.measured(lambda: self.client(what, which, TURNS) | {"seconds": 1.0}, "turns", self.product.server)
-        return {_CPU: seen["server_us"] + seen["postgres_us"]}
-
     def measurements(self):
         out = {name: lambda name=name: self.measure(name) for name in self.calls}
-        return out | {f"large {what} {which}": lambda what=what, which=which: self.measure_client(what, which)
+        return out | {f"large {what} {which}": lambda what=what, which=which: self.product.cost_of_caller(CLIENT, what, which, TURNS)
                       for what in ("write", "read") for which in ("one", "two")}

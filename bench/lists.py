@@ -3,11 +3,9 @@
 and in another one. CPU of Tavola and of PostgreSQL for one more member, and for reading all keys, by the size of the list.
 """
 
-import subprocess
-
 from rows import Row
-from tavola_test.settings import SOURCE
 
+CLIENT = "list_client.py"
 MEMBERS = (10, 1000, 100_000)
 PLACES = {"Here": "same partition", "Elsewhere": "other partition"}
 # CPU times come in hundredths of a second.
@@ -25,33 +23,19 @@ class Lists:
     def __init__(self, product):
         self.product = product
 
-    def run(self, what, which, members, turns):
-        command = ["/usr/bin/python3", "-B", f"{SOURCE}/bench/list_client.py", self.product.stack.targets[self.product.server], what, which,
-                   str(members), str(turns)]
-        environment = {"PYTHONPATH": f"{SOURCE}/clients/python", "PATH": "/usr/bin:/bin"}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr[-500:])
-        return {"turns": turns}
-
     def prepare(self):
         """A table for each list. Only the building of its index needs the worker."""
         self.product.create(["ListedByHand"])
         self.product.start_worker()
         for members in MEMBERS:
-            self.run("fill", "blob", members, 0)
+            self.product.caller(CLIENT, "fill", "blob", members, 0)
             for table in PLACES:
-                self.run("fill", f"{table}{members}", members, 0)
+                self.product.caller(CLIENT, "fill", f"{table}{members}", members, 0)
         self.product.stack.stop("worker")
-
-    def measure(self, what, members, which):
-        turns = TURNS[what][members]
-        seen = self.product.loads.measured(lambda: self.run(what, which, members, turns) | {"seconds": 1.0}, "turns", self.product.server)
-        return {_CPU: seen["server_us"] + seen["postgres_us"]}
 
     def measurements(self):
         return {
-            f"{what} {members} {which}": lambda what=what, members=members, which=which: self.measure(
-                what, members, which if which == "blob" else f"{which}{members}")
+            f"{what} {members} {which}": lambda what=what, members=members, which=which: self.product.cost_of_caller(
+                CLIENT, what, which if which == "blob" else f"{which}{members}", members, TURNS[what][members])
             for what in TURNS for members in MEMBERS for which in ("blob", *PLACES)
         }

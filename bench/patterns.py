@@ -3,9 +3,6 @@
 answer, or for one entity.
 """
 
-import os
-import subprocess
-
 import large
 import lists
 import table as table_rows
@@ -110,9 +107,8 @@ class Patterns:
 
     def rule(self, command, *options):
         """The command of the Python client of this tree, which carries the rule out as a caller."""
-        clients = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../clients/python")
-        subprocess.run(["/usr/bin/python3", "-B", "-m", "tavola.denormalization", "--target", self.product.stack.targets[self.product.server],
-                        command, "managerOfDepartment", *options], env=os.environ | {"PYTHONPATH": clients}, check=True, timeout=120)
+        self.product.python("-m", "tavola.denormalization", "--target", self.product.stack.targets[self.product.server], command,
+                            "managerOfDepartment", *options)
 
     def make_rule(self):
         product = self.product

@@ -2,10 +2,12 @@
 """The service on a database of its own: tables, requests, and the measurements of each round."""
 
 import os
+import subprocess
 import time
 
 import wire
 from loads import ECHO
+from tavola_test.settings import SOURCE
 
 # Written per round to the table with an index, then indexed by the worker; the worker's start must not matter much.
 INDEXED_KEYS = 60_000
@@ -66,6 +68,26 @@ class Product:
 
     def lean_call(self, *arguments, **named):
         return self.loads.lean_call(*arguments, server=self.server, **named)
+
+    def python(self, *arguments):
+        """Run a program with the Python package of this tree, as a caller does."""
+        environment = os.environ | {"PYTHONPATH": f"{SOURCE}/clients/python"}
+        done = subprocess.run(["/usr/bin/python3", "-B", *arguments], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr[-500:])
+
+    def caller(self, program, *arguments):
+        """Run such a program of bench/ with the server's address and the arguments."""
+        self.python(f"{SOURCE}/bench/{program}", self.stack.targets[self.server], *map(str, arguments))
+
+    def cost_of_caller(self, program, *arguments):
+        """CPU of Tavola and of PostgreSQL for one turn; the last argument is the number of turns."""
+        def run():
+            self.caller(program, *arguments)
+            return {"turns": arguments[-1], "seconds": 1.0}
+
+        seen = self.loads.measured(run, "turns", self.server)
+        return {"cpu_us": seen["server_us"] + seen["postgres_us"]}
 
     def sql(self, text):
         return self.stack.sql(text, self.postgres)
