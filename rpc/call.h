@@ -29,12 +29,13 @@ struct call_host {
     pthread_cond_t changed;
     /* calls that other threads have answered, for a queue thread to finish */
     _Atomic(struct core_call *) answered;
-    atomic_int unsent;    /* answers of other threads that are in `answered`, or are being sent */
-    atomic_uint refused;  /* calls that ended with RESOURCE_EXHAUSTED */
-    atomic_int watched;   /* calls of one message for which CLOSE was started, see call_settle */
-    atomic_bool overload; /* what the last drain of a queue thread took the load for; see drain_pace.h */
-    pthread_cond_t sent;  /* signalled when `unsent` decreases */
-    int posters;          /* threads in call_post_answers */
+    atomic_int unsent;        /* answers of other threads that are in `answered`, or are being sent */
+    atomic_int unsent_writes; /* those of them whose methods write */
+    atomic_uint refused;      /* calls that ended with RESOURCE_EXHAUSTED */
+    atomic_int watched;       /* calls of one message for which CLOSE was started, see call_settle */
+    atomic_bool overload;     /* what the last drain of a queue thread took the load for; see drain_pace.h */
+    pthread_cond_t sent;      /* signalled when `unsent` decreases */
+    int posters;              /* threads in call_post_answers */
     struct door *door;
     int max_open_calls,
         max_open_calls_per_connection; /* calls of methods that need no credential; 0: not bounded */

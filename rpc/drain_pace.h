@@ -24,7 +24,7 @@ enum {
     DRAIN_GRACE_POLLS_ALONE = 1,
     /* After so many events a drain ends even if more events are there. */
     DRAIN_EVENTS_MAX = 2048,
-    /* The same while answers wait, unless there is an overload. It leaves a whole batch of reads together. */
+    /* The same while answers of writes wait, unless there is an overload. */
     DRAIN_EVENTS_ANSWERS_WAIT = 512,
     /* A call that is refused counts as so many events, so that refusals do not take the time of answers. */
     DRAIN_EVENTS_PER_REFUSAL = 8,
@@ -58,7 +58,7 @@ void drain_pace_polled(struct drain_pace *pace, bool found);
  * Whether the drain is to end.
  *
  * refused   calls that were refused since it began
- * unsent    answers that wait for its end
+ * unsent    answers of writes that wait for its end; those of reads are few, because a queue thread makes most itself
  */
 bool drain_pace_is_over(const struct drain_pace *pace, int refused, int unsent);
 

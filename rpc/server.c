@@ -145,8 +145,8 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
     fresh->drains = true;
     drain_pace_begin(pace, clock_monotonic_us());
     atomic_store(&host->overload, pace->overload);
-    while (
-        !drain_pace_is_over(pace, (int)(atomic_load(&host->refused) - refused), atomic_load(&host->unsent))) {
+    while (!drain_pace_is_over(
+        pace, (int)(atomic_load(&host->refused) - refused), atomic_load(&host->unsent_writes))) {
         grpc_event event = grpc_completion_queue_next(host->queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
 
         if (event.type == GRPC_QUEUE_SHUTDOWN)

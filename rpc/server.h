@@ -48,6 +48,7 @@ struct rpc_method {
      * RPC_OPEN_RECEIVE_BYTES.
      */
     bool is_open;
+    bool writes; /* its calls are answered after a commit */
 };
 
 enum { RPC_OPEN_RECEIVE_BYTES = 4096 };

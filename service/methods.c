@@ -161,7 +161,9 @@ const struct rpc_method *methods_for_rpc(struct arena *arena)
     struct rpc_method *out = ARENA_ARRAY(arena, struct rpc_method, method_count);
 
     for (size_t i = 0; i < method_count; i++)
-        out[i] = (struct rpc_method){ methods[i]->path, methods[i]->kind, &methods[i], !methods[i]->request };
+        out[i] = (struct rpc_method){ methods[i]->path, methods[i]->kind, &methods[i],
+            .is_open = !methods[i]->request,
+            .writes = !operation_kind_facts(methods[i]->operation)->only_reads };
     return out;
 }
 

@@ -352,7 +352,7 @@ void http_call_host_init(struct http_call_host *host, struct service *service, s
     for (size_t i = 0; i < count; i++) {
         const struct method *const *method = methods_at(service, i);
 
-        rows[i] = (struct rpc_method){ (*method)->path, (*method)->kind, method, false };
+        rows[i] = (struct rpc_method){ .path = (*method)->path, .kind = (*method)->kind, .handler = method };
     }
     host->service = service;
     host->rows = rows;

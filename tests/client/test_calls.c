@@ -114,9 +114,9 @@ static void on_drained(void *context)
 }
 
 static const struct rpc_method methods[] = {
-    { "/tavola.v1.EntityService/InsertEntity", RPC_UNARY, "InsertEntity", false },
-    { "/tavola.v1.EntityService/GetEntity", RPC_UNARY, "GetEntity", false },
-    { "/tavola.v1.TableService/CreateTable", RPC_UNARY, "CreateTable", false },
+    { "/tavola.v1.EntityService/InsertEntity", RPC_UNARY, "InsertEntity", false, false },
+    { "/tavola.v1.EntityService/GetEntity", RPC_UNARY, "GetEntity", false, false },
+    { "/tavola.v1.TableService/CreateTable", RPC_UNARY, "CreateTable", false, false },
 };
 
 static void start_server(void)

@@ -229,13 +229,13 @@ static inline void echo_drained(void *context)
 }
 
 static const struct rpc_method echo_methods[] = {
-    { "/test.Echo/Unary", RPC_UNARY, "Unary", false },
-    { "/test.Echo/Batched", RPC_UNARY, "Batched", false },
-    { "/test.Echo/Hold", RPC_UNARY, "Hold", false },
-    { "/test.Echo/Facts", RPC_UNARY, "Facts", false },
-    { "/test.Echo/Collect", RPC_CLIENT_STREAM, "Collect", false },
-    { "/test.Echo/Count", RPC_SERVER_STREAM, "Count", false },
-    { "/test.Echo/Chat", RPC_BIDI, "Chat", false },
+    { "/test.Echo/Unary", RPC_UNARY, "Unary", false, false },
+    { "/test.Echo/Batched", RPC_UNARY, "Batched", false, true },
+    { "/test.Echo/Hold", RPC_UNARY, "Hold", false, false },
+    { "/test.Echo/Facts", RPC_UNARY, "Facts", false, false },
+    { "/test.Echo/Collect", RPC_CLIENT_STREAM, "Collect", false, false },
+    { "/test.Echo/Count", RPC_SERVER_STREAM, "Count", false, false },
+    { "/test.Echo/Chat", RPC_BIDI, "Chat", false, false },
 };
 
 static inline struct rpc_options echo_options(const char *address)
