@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "base/pem_file.h"
 #include "base/random.h"
 #include "chunks/s3_signature.h"
@@ -153,19 +154,22 @@ static enum status send_once(struct exchange *exchange, struct error *err)
 
 /* ---- attempts ---- */
 
+static bool is_plain(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || digits_is_decimal(c);
+}
+
 /* The error code in the body of an answer, of letters and digits; empty: it has none. */
 static void read_code(struct str body, char out[CODE_BYTES])
 {
     static const char mark[] = "<Code>";
-    const char *found = memmem(body.data, body.len, mark, sizeof(mark) - 1);
+    const char *found = body.len > 0 ? memmem(body.data, body.len, mark, sizeof(mark) - 1) : NULL;
     size_t len = 0;
 
-    for (found = found ? found + sizeof(mark) - 1 : body.data + body.len;
-         found < body.data + body.len && len < CODE_BYTES - 1 &&
-         ((*found >= 'A' && *found <= 'Z') || (*found >= 'a' && *found <= 'z') ||
-             (*found >= '0' && *found <= '9'));
-         found++)
-        out[len++] = *found;
+    if (found)
+        found += sizeof(mark) - 1;
+    while (found && found < body.data + body.len && len < CODE_BYTES - 1 && is_plain(*found))
+        out[len++] = *found++;
     out[len] = '\0';
 }
 
