@@ -4,7 +4,6 @@
  */
 #include "http/object_calls.h"
 
-#include <curl/curl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/macros.h"
+#include "http/outgoing.h"
 
 enum { MAX_IDLE = 64, MAX_HEADER_BYTES = 64 << 10 };
 
@@ -38,8 +38,6 @@ struct object_calls *object_calls_open(const char *ca)
 
     calls->ca = ca;
     pthread_mutex_init(&calls->lock, NULL);
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        abort(); /* no memory */
     return calls;
 }
 
@@ -60,7 +58,7 @@ static CURL *borrow_handle(struct object_calls *calls)
     if (calls->idle_count > 0)
         curl = calls->idle[--calls->idle_count];
     pthread_mutex_unlock(&calls->lock);
-    return curl ? curl : curl_easy_init();
+    return curl ? curl : outgoing_handle();
 }
 
 /* A reset keeps the connection. */
@@ -103,11 +101,10 @@ static size_t take_header(char *data, size_t size, size_t count, void *context)
     return calling->header_bytes > MAX_HEADER_BYTES ? 0 : len;
 }
 
-static int look_for_end(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+static bool is_given_up(void *context)
 {
     const struct object_request *request = ((const struct calling *)context)->request;
 
-    (void)a, (void)b, (void)c, (void)d;
     return request->is_given_up && request->is_given_up(request->who);
 }
 
@@ -123,22 +120,6 @@ static void set_request(CURL *curl, const struct object_request *request)
     }
     if (strcmp(request->method, "GET") != 0)
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "tavola");
-}
-
-static void set_limits(CURL *curl, const struct object_request *request, const char *ca)
-{
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
-    if (ca)
-        curl_easy_setopt(curl, CURLOPT_CAINFO, ca);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)(request->timeout_ms / 2 + 1));
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 }
 
 static void set_functions(CURL *curl, struct calling *calling)
@@ -147,9 +128,6 @@ static void set_functions(CURL *curl, struct calling *calling)
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, calling);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, calling);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, calling);
 }
 
 static enum status perform_call(
@@ -169,33 +147,23 @@ static enum status perform_call(
     return STATUS_OK;
 }
 
-/* NULL: out of memory. An empty "Expect:" keeps the request from waiting for "100 Continue". */
-static struct curl_slist *header_list(const char *const *headers)
-{
-    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
-
-    for (; list && *headers; headers++) {
-        struct curl_slist *longer = curl_slist_append(list, *headers);
-
-        if (!longer)
-            curl_slist_free_all(list);
-        list = longer;
-    }
-    return list;
-}
-
 enum status object_calls_send(struct object_calls *calls, const struct object_request *request,
     struct arena *arena, struct object_reply *out, struct error *err)
 {
     struct calling calling = { .request = request };
-    struct curl_slist *headers = header_list(request->headers);
+    const struct outgoing outgoing = { .connect_ms = request->timeout_ms / 2 + 1,
+        .total_ms = request->timeout_ms,
+        .ca = calls->ca,
+        .is_given_up = is_given_up,
+        .context = &calling };
+    struct curl_slist *headers = outgoing_headers(request->headers);
     CURL *curl = headers ? borrow_handle(calls) : NULL;
     enum status status;
 
     if (curl) {
         buf_init(&calling.body, arena);
         set_request(curl, request);
-        set_limits(curl, request, calls->ca);
+        outgoing_set(curl, &outgoing);
         set_functions(curl, &calling);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
         status = perform_call(curl, &calling, out, err);

@@ -20,17 +20,17 @@ static int look_for_end(void *context, curl_off_t a, curl_off_t b, curl_off_t c,
     const struct outgoing *outgoing = context;
 
     (void)a, (void)b, (void)c, (void)d;
-    return outgoing->is_given_up(outgoing->context);
+    return outgoing->is_given_up && outgoing->is_given_up(outgoing->context);
 }
 
-CURL *outgoing_open(const struct outgoing *outgoing)
+CURL *outgoing_handle(void)
 {
-    CURL *curl;
-
     pthread_once(&once, initialize);
-    curl = initialized == CURLE_OK ? curl_easy_init() : NULL;
-    if (!curl)
-        return NULL;
+    return initialized == CURLE_OK ? curl_easy_init() : NULL;
+}
+
+void outgoing_set(CURL *curl, const struct outgoing *outgoing)
+{
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
@@ -47,5 +47,28 @@ CURL *outgoing_open(const struct outgoing *outgoing)
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, (void *)(uintptr_t)outgoing);
+}
+
+CURL *outgoing_open(const struct outgoing *outgoing)
+{
+    CURL *curl = outgoing_handle();
+
+    if (curl)
+        outgoing_set(curl, outgoing);
     return curl;
+}
+
+/* An empty "Expect:" keeps the request from waiting for "100 Continue". */
+struct curl_slist *outgoing_headers(const char *const *headers)
+{
+    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+
+    for (; list && *headers; headers++) {
+        struct curl_slist *longer = curl_slist_append(list, *headers);
+
+        if (!longer)
+            curl_slist_free_all(list);
+        list = longer;
+    }
+    return list;
 }

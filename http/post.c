@@ -71,21 +71,6 @@ static enum status perform_call(
     return STATUS_OK;
 }
 
-/* NULL: out of memory. An empty "Expect:" keeps the request from waiting for "100 Continue". */
-static struct curl_slist *header_list(const char *const *headers)
-{
-    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
-
-    for (; list && *headers; headers++) {
-        struct curl_slist *longer = curl_slist_append(list, *headers);
-
-        if (!longer)
-            curl_slist_free_all(list);
-        list = longer;
-    }
-    return list;
-}
-
 enum status post_send(
     const struct post_request *request, struct arena *arena, struct post_reply *out, struct error *err)
 {
@@ -99,7 +84,7 @@ enum status post_send(
     enum status status;
     CURL *curl = outgoing_open(&outgoing);
 
-    headers = curl ? header_list(request->headers) : NULL;
+    headers = curl ? outgoing_headers(request->headers) : NULL;
     if (headers) {
         buf_init(&posting.body, arena);
         set_request(curl, request);

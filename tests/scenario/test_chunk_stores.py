@@ -6,7 +6,7 @@ import os
 import unittest
 
 from tavola_test import audit, blobs, log_lines
-from tavola_test.blobs import CHUNK, content, get, put
+from tavola_test.blobs import COLLECT_AT_ONCE, CHUNK, content, get, put
 from tavola_test.case import ServerCase
 from tavola_test.chunk_stores import Directory
 from tavola_test.client import ApiError
@@ -30,7 +30,7 @@ class InADirectory(unittest.TestCase):
     refused = ServerCase.refused
 
     def end_waits(self):
-        self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+        self.stack.sql(COLLECT_AT_ONCE)
         self.stack.sql("update blob_strays set due = now()")
 
     def test_files_have_the_bytes_under_their_digests_and_no_row_has(self):
@@ -89,7 +89,7 @@ class InADirectory(unittest.TestCase):
         os.rename(self.folder, self.folder + ".away")
 
         def is_tried():
-            self.stack.sql("update blob_contents set kept_until = now() where state <> 2")
+            self.stack.sql(COLLECT_AT_ONCE)
             return log_lines.of(self.stack.worker.output(), "remove_strays")
 
         wait_for("an attempt", is_tried, 30)
