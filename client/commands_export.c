@@ -184,14 +184,16 @@ static bool save_blobs(struct export_run *run, const struct tavola_entity *entit
     while (!blob_folder_save(run->folder, run->client, *json, &error)) {
         tavola_free(*json);
         *json = NULL;
-        if (strcmp(error.reason, "BLOB_CHANGED") != 0)
-            return error.code == TAVOLA_OK ? false : (calls_failed(&error), false);
-        if (tavola_get(run->client, run->table, key, NULL, &again, &error) == TAVOLA_NOT_FOUND)
+        if (strcmp(error.reason, "BLOB_CHANGED") == 0 &&
+            tavola_get(run->client, run->table, key, NULL, &again, &error) == TAVOLA_NOT_FOUND)
             return true;
         if (error.code != TAVOLA_OK)
-            return (void)calls_failed(&error), false;
+            (void)calls_failed(&error);
+        if (!again)
+            return false;
         *json = tavola_entity_to_json(again);
         tavola_entity_free(again);
+        again = NULL;
     }
     return true;
 }

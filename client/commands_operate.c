@@ -24,6 +24,7 @@ static int run_migrate(const struct client_config *config, int argc, char **argv
     bool plans = argc == 1 && strcmp(argv[0], "--plan") == 0;
     bool refuses = argc == 1 && strcmp(argv[0], "--refuse-older") == 0;
     struct error err = { 0 };
+    enum status status;
 
     if (argc != 0 && !plans && !refuses)
         return command_misused("migrate", migrate_arguments);
@@ -32,9 +33,13 @@ static int run_migrate(const struct client_config *config, int argc, char **argv
                         "example TAVOLA_POSTGRES='host=/var/run/postgresql dbname=tavola'\n");
         return COMMAND_MISUSED;
     }
-    if ((plans        ? migrate_plan
-            : refuses ? migrate_refuse_older
-                      : migrate_run)(config->postgres, print_line, NULL, &err) == STATUS_OK)
+    if (plans)
+        status = migrate_plan(config->postgres, print_line, NULL, &err);
+    else if (refuses)
+        status = migrate_refuse_older(config->postgres, print_line, NULL, &err);
+    else
+        status = migrate_run(config->postgres, print_line, NULL, &err);
+    if (status == STATUS_OK)
         return COMMAND_OK;
     fprintf(stderr, "tavola migrate: %s\n", err.message);
     return COMMAND_FAILED;

@@ -5,9 +5,9 @@
 #include "client/command.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "client/calls.h"
+#include "client/request.h"
 #include "client/rows.h"
 
 static int run_changing(const struct client_config *config, int argc, char **argv, const char *words,
@@ -29,12 +29,15 @@ static const char create_usage[] = "NAME [--wide-entities]";
 
 static enum tavola_code create_wide(struct tavola *client, const char *table, struct tavola_error *error)
 {
-    char request[300];
+    struct request request;
     char *reply = NULL;
     enum tavola_code code;
 
-    snprintf(request, sizeof(request), "{\"name\": \"%.200s\", \"wideEntities\": true}", table);
-    code = tavola_call_json(client, "CreateTable", request, &reply, error);
+    request_begin(&request);
+    request_text(&request, "name", table);
+    request_flag(&request, "wideEntities", true);
+    code = tavola_call_json(client, "CreateTable", request_json(&request), &reply, error);
+    request_end(&request);
     tavola_free(reply);
     return code;
 }
@@ -49,8 +52,6 @@ static int run_create(const struct client_config *config, int argc, char **argv)
         return command_misused("table create", create_usage);
     if (!arguments_value(&arguments, "--wide-entities"))
         return run_changing(config, 1, arguments.words, "table create", tavola_create_table);
-    if (strpbrk(arguments.words[0], "\"\\"))
-        return command_misused("table create", create_usage);
     return run_changing(config, 1, arguments.words, "table create", create_wide);
 }
 
