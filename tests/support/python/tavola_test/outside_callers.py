@@ -185,7 +185,7 @@ class BlobStepper(StreamCaller):
         """A stopped server may hold a put no longer."""
         while self.expected is None:
             self.turn()
-        self.stack.sql(COLLECT_AT_ONCE)
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
     def at_rest(self):
         found = None
@@ -193,7 +193,7 @@ class BlobStepper(StreamCaller):
             found = self.read(at_rest=True)
         if not self.limbo.is_open:
             self.expected, self.late = (found[0],), []
-        self.stack.sql(COLLECT_AT_ONCE)
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
 
 class Holder(StreamCaller):
@@ -257,14 +257,14 @@ class Holder(StreamCaller):
         promise(whole and register.allows(number), "lost", row, number, whole, register.acknowledged, register.maybe, kind=LOST)
 
     def finish(self):
-        self.stack.sql(COLLECT_AT_ONCE)
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
     def at_rest(self):
         for row, register in self.registers.items():
             number, whole = self.until_answered(lambda row=row: self.get(row))
             self.check(row, number, whole)
             register.settle(number)
-        self.stack.sql(COLLECT_AT_ONCE)
+        self.stack.sql(blobs.COLLECT_AT_ONCE)
 
 
 class Archivist(Caller):
