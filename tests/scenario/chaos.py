@@ -3,7 +3,7 @@
 
 Two servers, two workers, PostgreSQL and Redis, with a network of proxies between them and before one of the servers.
 The callers write, read, move, look up with tokens, put blobs by calls, in steps and with entities that hold them, write
-wide entities, archive into files, create, fill and delete tables and
+wide entities, archive into files and to a service over HTTP, keep copies by a rule, create, fill and delete tables and
 indexes, and some of their work fails until it is given up; an operator redrives and discards it. Faults come one over
 the other: SIGKILL and SIGSTOP of each process, a PostgreSQL that is frozen or slow, power cuts of its disk, FLUSHALL, a
 slow, silent or cut network. Every so often calm is made, everything comes to rest, and all invariants must hold
@@ -23,6 +23,7 @@ import time
 from tavola_test import invariants
 from tavola_test.callers import DIFFERENT, DOUBLED, LOST, Broken, Caller, Writer, promise
 from tavola_test.client import ApiError, BatchOperation, entity, plain
+from tavola_test.copy_callers import Copier
 from tavola_test.driver import SERVER, WORKER, Driver, files_of
 from tavola_test.outside_callers import Archivist, BlobStepper, BlobWriter, Holder
 from tavola_test.poison import DEAD
@@ -217,6 +218,7 @@ class Chaos(Driver):
         workload.add(Holder(stack, "holder", 0, workload.limbo))
         workload.add(WideWriter(stack, "wide", 0, workload.limbo))
         workload.add(Archivist(stack, "archived", 0, files_of(stack)))
+        workload.add(Copier(stack, "copied", 0))
         ways = [self.targets["one"], self.targets["two"], f"127.0.0.1:{self.proxies['server'].port}"]
         for number, caller in enumerate(workload.callers):
             caller.target = ways[number % len(ways)]

@@ -268,7 +268,9 @@ class Holder(StreamCaller):
 
 
 class Archivist(Caller):
-    """Writes entities to files and deletes them, and appends each to a log: every file is one whole line, and every entity has one line in the log."""
+    """Appends entities to a log, sends them to a service, writes them to files and deletes them: each has one line in the log, arrives,
+    with one key, and has a file that is one whole line.
+    """
 
     def __init__(self, stack, name, seed, root):
         super().__init__(stack, name, seed)
@@ -296,11 +298,15 @@ class Archivist(Caller):
     def submit(self):
         of_entity = {"entity": {"table": "simple", "key": key((self.name, self.row()))}}
         steps = [{"append_file": {"path": f"{self.name}/log", **of_entity}},
+                 {"http_call": {"url": self.stack.receiver.url + self.path_of(self.row()), **of_entity}},
                  {"write_file": {"path": f"{self.name}/{self.row()}", "delete_entity": True, **of_entity}}]
         if not self.attempt("submit_transaction", transaction_id=self.row(), steps=steps):
             return False
         self.submitted.append(self.row())
         return True
+
+    def path_of(self, row):
+        return f"/{self.name}/{row}"
 
     def finish(self):
         while self.state != self.insert:
@@ -316,6 +322,8 @@ class Archivist(Caller):
                 reply = self.attempt("get_transaction", transaction_id=row)
             promise(reply.transaction.state == DONE, "an archive did not end", reply)
             promise([line["RowKey"] for line in self.lines(row)] == [row], "a file is not one whole line", row)
+            keys = set(self.stack.receiver.keys(self.path_of(row)))
+            promise(len(keys) == 1, "not called, or with several keys", row, keys, kind=DOUBLED if keys else LOST)
         self.submitted = []
 
     def lines(self, name):
