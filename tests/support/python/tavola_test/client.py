@@ -208,7 +208,7 @@ class Client:
     """client.insert_entity(table=..., entity=...) and so on; fields of the request are keyword arguments."""
 
     def __init__(self, target, credentials=None, options=(), token=None, seconds=20):
-        self.seconds = seconds
+        self.seconds, self.stream_seconds = seconds, 30
         usual = {
             "grpc.use_local_subchannel_pool": 1,
             "grpc.enable_retries": 0,
@@ -249,9 +249,9 @@ class Client:
     def stream_function(self, path, request_type, response_type):
         rpc = self.channel.stream_stream(path, request_type.SerializeToString, response_type.FromString)
 
-        def call(requests, timeout=30):
+        def call(requests, timeout=None):
             try:
-                yield from rpc(iter(requests), timeout=timeout * TIMEOUT_FACTOR)
+                yield from rpc(iter(requests), timeout=(timeout or self.stream_seconds) * TIMEOUT_FACTOR)
             except grpc.RpcError as error:
                 raise ApiError(error) from None
 

@@ -35,7 +35,13 @@ def read_blob(client, name):
 
 
 class StreamCaller(Caller):
-    """Makes calls that are more than one message, or more than one call."""
+    """Makes calls that are more than one message, or more than one call. On a server that stands still they end as soon as others."""
+
+    def connect(self):
+        is_connected = super().connect()
+        if is_connected:
+            self.client.stream_seconds = self.call_seconds
+        return is_connected
 
     def bear(self, error):
         """A stream lives longer than other calls, and may wait for so long that it is refused."""
