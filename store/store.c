@@ -132,12 +132,16 @@ static void run_bulk(struct session *session, struct operation *batch, void *con
 {
     struct store *store = context;
 
-    if (batch->kind == OPERATION_PAGE && batch->in.page.snapshot)
+    if (batch->kind == OPERATION_PAGE && batch->in.page.snapshot) {
         scan_snapshots_run(store->snapshots, batch);
-    else if (batch->kind == OPERATION_WRITE)
+    } else if (batch->kind == OPERATION_WRITE) {
+        pg_set_lock_wait(&session->pg, SESSION_LOCK_WAIT_MS);
         run_writes(session, batch, store);
-    else
+    } else {
+        /* It cannot be set aside when it meets a lock. */
+        pg_set_lock_wait(&session->pg, 0);
         run_single(session, batch, store);
+    }
 }
 
 static void refuse_operation(struct operation *operation, enum reason reason, const char *text)
@@ -149,10 +153,19 @@ static void refuse_operation(struct operation *operation, enum reason reason, co
     operation->done(operation);
 }
 
+/* An operation that a lane, or the list of waiting operations, has not taken. */
+static void refuse_not_taken(struct store *store, struct operation *operation, const char *why_full)
+{
+    if (atomic_load(&store->stopping))
+        refuse_operation(operation, REASON_SERVER_DRAINING, "the server is stopping");
+    else
+        refuse_operation(operation, REASON_SERVER_BUSY, why_full);
+}
+
 static void submit(
     struct store *store, struct operation *operation, bool (*add)(struct lane *, struct operation *))
 {
-    bool short_read = is_short(operation), waits = must_wait(operation, short_read);
+    bool short_read = is_short(operation), waits = must_wait(operation, short_read), taken;
     enum lane_kind lane = short_read                ? LANE_SHORT
                           : is_bulk(operation)      ? LANE_BULK
                           : is_page_read(operation) ? LANE_PAGE
@@ -161,10 +174,11 @@ static void submit(
     operation_times_begin(operation);
     if (!waits && short_read)
         operation_times_set_detour(operation, DETOUR_NONE);
-    if (atomic_load(&store->stopping))
-        refuse_operation(operation, REASON_SERVER_DRAINING, "the server is stopping");
-    else if (waits ? !waiters_add(&store->waiters, operation) : !add(store->lanes[lane], operation))
-        refuse_operation(operation, REASON_SERVER_BUSY, "too many operations are waiting");
+    /* The lanes and the waiters refuse too, once they are stopped: `stopping` may be set after this line. */
+    taken = !atomic_load(&store->stopping) &&
+            (waits ? waiters_add(&store->waiters, operation) : add(store->lanes[lane], operation));
+    if (!taken)
+        refuse_not_taken(store, operation, "too many operations are waiting");
 }
 
 /* Without a new time of arrival, which bounds how long the write waits in all. */
@@ -174,11 +188,7 @@ static void submit_locked(struct store *store, struct operation *operation)
     if (lane_submit(store->lanes[LANE_LOCKED], operation))
         return;
     locked_keys_remove(store->locked_keys, operation);
-    if (atomic_load(&store->stopping))
-        refuse_operation(operation, REASON_SERVER_DRAINING, "the server is stopping");
-    else
-        refuse_operation(
-            operation, REASON_SERVER_BUSY, "too many writes wait for locks of other transactions");
+    refuse_not_taken(store, operation, "too many writes wait for locks of other transactions");
 }
 
 /*
@@ -342,6 +352,7 @@ static void start_lanes(struct store *store)
             .run = run_writes,
             .pass_on = pass_on_locked,
             .locked_keys = store->locked_keys,
+            .lock_wait_ms = SESSION_LOCK_WAIT_MS,
             .steps = &write_steps },
         [LANE_SHORT] = { .name = "tavolad short",
             .threads = options->page_threads,
@@ -367,6 +378,7 @@ static void start_lanes(struct store *store)
             .run = retry_writes,
             .pass_on = pass_on_again,
             .locked_keys = store->locked_keys,
+            .lock_wait_ms = SESSION_LOCK_WAIT_MS,
             .rest_us = LOCKED_WRITES_REST_US,
             .connect_late = true },
     };
@@ -433,11 +445,13 @@ void store_close(struct store *store)
     atomic_store(&store->stopping, true);
     monitor_stop(store->monitor);
     pthread_join(store->waits, NULL);
+    waiters_stop(&store->waiters);
     release_waiters(store, WAITERS_ALL);
-    /* A lane is stopped before the lanes to which it gives way, and before the lane to which it passes writes on. */
-    for (int i = LANE_LOCKED - 1; i >= 0; i--)
+    /* All, before one is freed: until its threads have ended, a lane may pass an operation on to any other. */
+    for (int i = 0; i < LANE_COUNT; i++)
         lane_stop(store->lanes[i]);
-    lane_stop(store->lanes[LANE_LOCKED]);
+    for (int i = 0; i < LANE_COUNT; i++)
+        lane_free(store->lanes[i]);
     scan_snapshots_free(store->snapshots);
     session_cleanup(&store->waits_session);
     waiters_cleanup(&store->waiters);

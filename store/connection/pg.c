@@ -161,13 +161,17 @@ static enum status check_schema(PGconn *conn, struct error *err)
     return schema_version_check(&version, err);
 }
 
+static int lock_timeout_ms(const struct pg *pg)
+{
+    return pg->lock_wait_ms > 0 ? pg->lock_wait_ms : DEFAULT_LOCK_WAIT_MS;
+}
+
 static enum status make_settings(const struct pg *pg, struct error *err)
 {
     char text[sizeof(session_settings) + 40];
     PG_RESULT result = NULL;
 
-    snprintf(text, sizeof(text), "%s;set lock_timeout = %d", session_settings,
-        pg->lock_wait_ms > 0 ? pg->lock_wait_ms : DEFAULT_LOCK_WAIT_MS);
+    snprintf(text, sizeof(text), "%s;set lock_timeout = %d", session_settings, lock_timeout_ms(pg));
     result = PQexec(pg->conn, text);
     return PQresultStatus(result) == PGRES_COMMAND_OK ? STATUS_OK : result_error(result, err);
 }
@@ -608,6 +612,34 @@ void pg_recover(struct pg *pg)
     if (pg_send(pg, &sql_rollback, NULL, &ignored) != STATUS_OK || pg_sync(pg, &ignored) != STATUS_OK ||
         pg_end(pg, &ignored) != STATUS_OK)
         pg_close(pg);
+}
+
+static enum status send_lock_wait(struct pg *pg, struct arena *arena)
+{
+    struct pg_params params;
+    PG_RESULT result = NULL;
+    struct error ignored;
+
+    pg_params_init(&params, arena);
+    pg_add_int8(&params, lock_timeout_ms(pg));
+    return pg_query(pg, &sql_lock_wait_set, &params, &result, &ignored);
+}
+
+/* A new connection is made with the new time. */
+void pg_set_lock_wait(struct pg *pg, int lock_wait_ms)
+{
+    struct arena arena;
+
+    if (pg->lock_wait_ms == lock_wait_ms)
+        return;
+    pg->lock_wait_ms = lock_wait_ms;
+    pg_recover(pg);
+    if (!pg->conn)
+        return;
+    arena_init(&arena);
+    if (send_lock_wait(pg, &arena) != STATUS_OK)
+        pg_close(pg);
+    arena_cleanup(&arena);
 }
 
 enum status pg_query(struct pg *pg, const struct embedded *sql, const struct pg_params *params,

@@ -85,6 +85,12 @@ MUST_USE enum status pg_ensure(struct pg *pg, struct error *err);
 void pg_bound(struct pg *pg, int64_t give_up_us, const atomic_bool *given_up);
 void pg_unbound(struct pg *pg);
 
+/*
+ * Change how long the statements of the session wait for a lock: lock_wait_ms, as in the struct. It asks the database
+ * if the time is another one than before. Call it outside of transactions, and between two flights only.
+ */
+void pg_set_lock_wait(struct pg *pg, int lock_wait_ms);
+
 static inline bool pg_is_open(const struct pg *pg)
 {
     return pg->conn != NULL;

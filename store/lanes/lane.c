@@ -571,9 +571,7 @@ struct lane *lane_start(const struct lane_options *options)
         thread->session.shared_catalogue = options->catalogue;
         thread->session.quotas = options->quotas;
         thread->session.locked_keys = options->locked_keys;
-        /* In the other lanes operations run that cannot be set aside. */
-        if (options->locked_keys && has_batches(lane))
-            thread->session.pg.lock_wait_ms = SESSION_LOCK_WAIT_MS;
+        thread->session.pg.lock_wait_ms = options->lock_wait_ms;
         thread->session.chunks = options->chunks;
         if (pthread_create(&thread->id, NULL, serve, thread) != 0)
             abort();
@@ -615,6 +613,10 @@ void lane_stop(struct lane *lane)
         pthread_join(lane->threads[i].id, NULL);
         session_cleanup(&lane->threads[i].session);
     }
+}
+
+void lane_free(struct lane *lane)
+{
     pthread_cond_destroy(&lane->arrived);
     pthread_cond_destroy(&lane->stops);
     pthread_mutex_destroy(&lane->mutex);

@@ -66,7 +66,7 @@ struct lane_options {
     /*
      * Lanes whose operations are more important; none by default. If they have worked while this
      * lane ran a batch, the thread rests for four times as long as they did, so beside continuous
-     * work it gets a fifth of the time. They must be stopped after this lane.
+     * work it gets a fifth of the time. They must be freed after this lane has stopped.
      */
     struct lane *const *gives_way_to;
     int gives_way_count;
@@ -74,6 +74,7 @@ struct lane_options {
     int batch_operations;
     size_t batch_bytes;
     int64_t rest_us;   /* after each batch a thread rests for so long; 0: not at all */
+    int lock_wait_ms;  /* of the sessions; 0: as in struct pg */
     bool connect_late; /* true: a thread connects with its first batch, not when it starts */
     /*
      * Give every operation of the list (linked by next) its outcome, or leave it to pass_on. It
@@ -99,9 +100,11 @@ struct lane_options {
 struct lane *lane_start(const struct lane_options *options);
 
 /*
- * Answer waiting operations with SERVER_DRAINING, finish running batches, join the threads, free.
+ * Answer waiting operations with SERVER_DRAINING, finish running batches, join the threads. From then on the lane
+ * refuses operations, so lanes that pass operations on to each other are all stopped before one of them is freed.
  */
 void lane_stop(struct lane *lane);
+void lane_free(struct lane *lane);
 
 /* Add an operation. false: the lane is full or stopping, and the caller keeps the operation. */
 bool lane_submit(struct lane *lane, struct operation *operation);

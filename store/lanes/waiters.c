@@ -183,7 +183,7 @@ bool waiters_add(struct waiters *waiters, struct operation *operation)
     bool taken;
 
     pthread_mutex_lock(&waiters->mutex);
-    taken = fair_shares_take(&waiters->shares, slot, weight);
+    taken = !waiters->stopped && fair_shares_take(&waiters->shares, slot, weight);
     if (taken) {
         struct waiter *waiter = ARENA_NEW(operation->arena, struct waiter);
 
@@ -199,6 +199,13 @@ bool waiters_add(struct waiters *waiters, struct operation *operation)
     }
     pthread_mutex_unlock(&waiters->mutex);
     return taken;
+}
+
+void waiters_stop(struct waiters *waiters)
+{
+    pthread_mutex_lock(&waiters->mutex);
+    waiters->stopped = true;
+    pthread_mutex_unlock(&waiters->mutex);
 }
 
 void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused)

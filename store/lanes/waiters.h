@@ -23,6 +23,7 @@ struct waiter;
 struct waiters {
     pthread_mutex_t mutex;
     pthread_cond_t arrived; /* on the monotonic clock */
+    bool stopped;           /* no operation is added any more */
     struct waiter *fresh;   /* the database has not been asked about these yet */
     struct waiter *waiting;
     /* when the database must be asked about one of `waiting` next; INT64_MAX: never */
@@ -46,10 +47,13 @@ void waiters_cleanup(struct waiters *waiters);
 bool waiters_must_wait(const struct operation *operation);
 
 /*
- * Add an operation that must wait. false: the account has no room, and the operation still belongs
- * to the caller.
+ * Add an operation that must wait. false: the account has no room, or waiters_stop was called, and the
+ * operation still belongs to the caller.
  */
 MUST_USE bool waiters_add(struct waiters *waiters, struct operation *operation);
+
+/* Refuse all operations from now on. Those that were added are left for waiters_take. */
+void waiters_stop(struct waiters *waiters);
 
 /* The number of waiting operations, and the number of operations refused so far. */
 void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused);

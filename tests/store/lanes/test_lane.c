@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "domain/limits.h"
 #include "store/lanes/lane.h"
+#include "store/lanes/waiters.h"
 #include "store/store.h"
 #include "tests/support/builders.h"
 #include "tests/support/tcp_proxy.h"
@@ -99,20 +100,29 @@ START_TEST(a_full_lane_refuses_at_once)
 }
 END_TEST
 
+static struct operation *a_bulk_write(void)
+{
+    enum { COUNT = LIMIT_BATCH_OPERATIONS + 1 };
+    struct write writes[COUNT];
+    struct operation *bulk;
+
+    for (int i = 0; i < COUNT; i++)
+        writes[i] = a_write(WRITE_INSERT_OR_REPLACE, "p",
+            i == 0 ? "noted" : arena_format(&scene.arena, "row%03d", i).data,
+            (struct property_list){ STR_EMPTY });
+    bulk = a_group(&scene.arena, "Things", writes, COUNT);
+    bulk->in.write.atomic = bulk->in.write.is_group = false;
+    return bulk;
+}
+
 /* The bulk write waits for the lock, and keeps the one thread for writes from nothing. */
 START_TEST(no_write_waits_for_a_bulk_write)
 {
     struct store *store = open_narrow(2);
-    struct write writes[LIMIT_BATCH_OPERATIONS + 1];
-    struct operation *upsert = an_upsert(&scene.arena, "a"), *bulk;
+    struct operation *upsert = an_upsert(&scene.arena, "a"), *bulk = a_bulk_write();
 
-    for (int i = 0; i <= LIMIT_BATCH_OPERATIONS; i++)
-        writes[i] = a_write(WRITE_INSERT_OR_REPLACE, "p", arena_format(&scene.arena, "locked%03d", i).data,
-            (struct property_list){ STR_EMPTY });
-    bulk = a_group(&scene.arena, "Things", writes, LIMIT_BATCH_OPERATIONS + 1);
-    bulk->in.write.atomic = bulk->in.write.is_group = false;
-    scene_write(&scene, a_write(WRITE_INSERT, "p", "locked050", (struct property_list){ STR_EMPTY }));
-    test_sql(holder, "begin; select 1 from entities where row_key = 'locked050' for update");
+    scene_write(&scene, a_write(WRITE_INSERT, "p", "row050", (struct property_list){ STR_EMPTY }));
+    test_sql(holder, "begin; select 1 from entities where row_key = 'row050' for update");
     submit(store, bulk);
     test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname "
                           "= current_database()");
@@ -215,6 +225,7 @@ START_TEST(threads_that_have_nothing_to_do_share_what_waits)
             shared += largest_of(lane, crowd) == CROWD / 2;
     }
     lane_stop(lane);
+    lane_free(lane);
 }
 END_TEST
 
@@ -283,7 +294,129 @@ START_TEST(what_reads_much_waits_for_what_reads_little)
         pthread_cond_wait(&batches.changed, &batches.mutex);
     pthread_mutex_unlock(&batches.mutex);
     lane_stop(lane);
+    lane_free(lane);
     ck_assert_int_le(answered_calls.dear_before, MAX_BEFORE);
+}
+END_TEST
+
+/* ---- lanes that pass operations on ---- */
+
+static bool pass_to(void *context, struct operation *operation)
+{
+    return lane_submit(context, operation);
+}
+
+/* As store_close does it: a lane's threads may have a batch while another lane is stopped. */
+START_TEST(a_lane_that_has_stopped_refuses_what_another_passes_on)
+{
+    struct lane_options options = { .name = "test",
+        .postgres = scene.conninfo,
+        .threads = 1,
+        .max_waiting = 10,
+        .batch_operations = 1,
+        .batch_bytes = 1 << 20,
+        .run = run_behind_gate };
+    struct operation passed = { .done = note_answer, .deadline_us = INT64_MAX };
+    struct lane *to = lane_start(&options), *from;
+
+    options.pass_on = pass_to;
+    options.context = to;
+    from = lane_start(&options);
+    batches.answered = 0;
+    pthread_mutex_lock(&answered_calls.gate);
+    ck_assert(lane_submit(from, &passed));
+    lane_stop(to);
+    pthread_mutex_unlock(&answered_calls.gate);
+    pthread_mutex_lock(&batches.mutex);
+    while (batches.answered < 1)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+    lane_stop(from);
+    lane_free(to);
+    lane_free(from);
+}
+END_TEST
+
+START_TEST(no_operation_waits_for_an_event_once_the_waiters_have_stopped)
+{
+    struct operation *wait = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
+    struct waiters waiters;
+
+    wait->in.jobs.operation_id = STR_LITERAL("purge-1");
+    waiters_init(&waiters, 10);
+    waiters_stop(&waiters);
+    ck_assert(!waiters_add(&waiters, wait));
+    waiters_cleanup(&waiters);
+}
+END_TEST
+
+/* ---- how long a lane waits for a lock ---- */
+
+/* Note how long each transaction that inserts into one of these tables would wait for a lock. */
+static void note_lock_waits(void)
+{
+    test_sql(scene.sql,
+        "create table lock_waits (made_in text, lasts text); "
+        "create function note_wait() returns trigger language plpgsql as $$ begin "
+        "insert into lock_waits values (tg_table_name, current_setting('lock_timeout')); return new; end $$; "
+        "create trigger note_wait before insert on entities for each row when (new.row_key = 'noted') "
+        "execute function note_wait(); "
+        "create trigger note_wait before insert on blob_contents for each row execute function note_wait()");
+}
+
+static void check_lock_wait(const char *table, const char *lasts)
+{
+    ck_assert_int_eq(
+        test_number(
+            scene.sql, "select count(*) from lock_waits where made_in = '%s' and lasts = '%s'", table, lasts),
+        1);
+    ck_assert_int_eq(test_number(scene.sql, "select count(*) from lock_waits"), 1);
+    test_sql(scene.sql, "delete from lock_waits");
+}
+
+static struct operation *a_blob_that_begins(void)
+{
+    struct operation *begin = an_operation(&scene.arena, OPERATION_BLOB_BEGIN, "");
+
+    begin->in.blob.name = STR_LITERAL("blob");
+    begin->in.blob.content = (struct blob_id){ { 1 } };
+    begin->in.blob.writer = 1;
+    return begin;
+}
+
+static void run_well(struct store *store, struct operation *operation)
+{
+    run(store, operation);
+    ck_assert_reason(operation, "OK");
+}
+
+/* A write that meets a lock is set aside, and the others of its lane go on. */
+START_TEST(a_lane_that_writes_waits_for_a_lock_for_a_moment)
+{
+    struct store *store = open_narrow(10);
+
+    note_lock_waits();
+    run_well(store, an_upsert(&scene.arena, "noted"));
+    check_lock_wait("entities", "250ms");
+    run_well(store, a_bulk_write());
+    check_lock_wait("entities", "250ms");
+    store_close(store);
+}
+END_TEST
+
+/* It has the session of bulk writes, and nothing else tries it again. */
+START_TEST(what_cannot_be_set_aside_waits_for_a_lock_for_a_second)
+{
+    struct store *store = open_narrow(10);
+
+    note_lock_waits();
+    for (int i = 0; i < 2; i++) {
+        run_well(store, a_blob_that_begins());
+        check_lock_wait("blob_contents", "1s");
+        run_well(store, a_bulk_write());
+        check_lock_wait("entities", "250ms");
+    }
+    store_close(store);
 }
 END_TEST
 
@@ -358,7 +491,9 @@ START_TEST(a_lane_that_gives_way_rests_four_times_as_long_as_others_have_worked)
         pthread_cond_wait(&batches.changed, &batches.mutex);
     pthread_mutex_unlock(&batches.mutex);
     lane_stop(lane);
+    lane_free(lane);
     lane_stop(foreground);
+    lane_free(foreground);
     ck_assert_int_ge(background.begun_us[1] - background.begun_us[0], 5 * BATCH_US);
 }
 END_TEST
@@ -766,6 +901,10 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
     tcase_add_test(tc, what_reads_much_waits_for_what_reads_little);
     tcase_add_test(tc, a_lane_that_gives_way_rests_four_times_as_long_as_others_have_worked);
+    tcase_add_test(tc, a_lane_that_has_stopped_refuses_what_another_passes_on);
+    tcase_add_test(tc, no_operation_waits_for_an_event_once_the_waiters_have_stopped);
+    tcase_add_test(tc, a_lane_that_writes_waits_for_a_lock_for_a_moment);
+    tcase_add_test(tc, what_cannot_be_set_aside_waits_for_a_lock_for_a_second);
     tcase_add_test(tc, closing_answers_what_waits_and_finishes_what_runs);
     tcase_add_test(tc, closing_answers_the_calls_that_wait_for_an_end);
     tcase_add_test(tc, a_call_that_waits_gets_the_state_at_its_deadline_or_the_end);
