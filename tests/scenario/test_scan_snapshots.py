@@ -223,7 +223,7 @@ class Ends(unittest.TestCase):
     @contextlib.contextmanager
     def paused_scan(self):
         """A scan whose reader has stopped after the first message."""
-        with self.stack.connect() as caller:
+        with self.stack.connect(options=SMALL_WINDOW) as caller:
             call = begin_scan(caller, "Big")
             next(call)
             yield call
