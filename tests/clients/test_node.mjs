@@ -3,8 +3,11 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
+import http2 from "node:http2";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -720,5 +723,96 @@ describe("breaks", () => {
     await assert.rejects(alone.table("people").count(), tavola.Unavailable);
     await assert.rejects(take(1, alone.table("people").scan()), tavola.Unavailable);
     alone.close();
+  });
+});
+
+describe("a server that answers no call", { concurrency: true }, () => {
+  const status = (code, more = {}) => [{ ":status": 200, "content-type": "application/grpc", "grpc-status": String(code), ...more }, { endStream: true }];
+  const field = (number, bytes) => Buffer.concat([Buffer.from([number << 3 | 2, bytes.length]), Buffer.from(bytes)]);
+  const inMonths = field(1, Buffer.from([8, 0xff, 0xff, 0xff, 0x04])); // RetryInfo: 10 million seconds
+  const details = field(3, Buffer.concat([field(1, "type.googleapis.com/google.rpc.RetryInfo"), field(2, inMonths)]));
+
+  /** A server whose sessions and streams are given to these functions; `asked` counts the streams by their methods. */
+  async function serve({ onSession = () => {}, onStream = () => {}, accepts = true }, use) {
+    const server = accepts ? http2.createServer() : createServer((socket) => socket.destroy()), asked = {}, sessions = new Set();
+    server.on("session", (session) => {
+      sessions.add(session.on("error", () => {}));
+      onSession(session);
+    });
+    server.on("stream", (stream, { ":path": path }) => {
+      const method = path.split("/").at(-1);
+      asked[method] = (asked[method] ?? 0) + 1;
+      stream.on("error", () => {});
+      onStream(stream);
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const caller = new tavola.Client(`127.0.0.1:${server.address().port}`, { timeoutMs: 1000 });
+    try {
+      return await use(caller, asked);
+    } finally {
+      caller.close();
+      sessions.forEach((session) => session.destroy());
+      server.close();
+    }
+  }
+
+  /** Sources that never end; `taken` is what was taken from them. */
+  class Endless {
+    taken = 0;
+
+    async *entities() {
+      for (;;)
+        yield person("p", String(this.taken++), { Text: "x".repeat(20_000) });
+    }
+
+    async *parts() {
+      for (; ; this.taken++)
+        yield Buffer.alloc(256 * 1024);
+    }
+  }
+
+  const callEach = (caller, endless, people = caller.table("people")) => Promise.allSettled([
+    people.get("p", "r"), people.insert(person("p", "r")), take(1, people.scan()), people.load(endless.entities()),
+    caller.putBlob("b", Buffer.alloc(5_000_000)), caller.putBlob("b", endless.parts()), caller.getBlob("b").read(),
+    caller.transaction("t").wait(1000)]);
+
+  for (const [name, how] of Object.entries({
+    "closes each connection": { accepts: false },
+    "says goodbye to each connection": { onSession: (session) => session.goaway() },
+    "refuses each stream": { onStream: (stream) => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM) },
+    "is not available": { onStream: (stream) => stream.respond(...status(grpc.status.UNAVAILABLE)) },
+    "breaks each connection in the middle": { onStream: (stream) => stream.once("data", () => stream.session?.destroy()) },
+  }))
+    test(name, () => serve(how, async (caller, asked) => {
+      const endless = new Endless();
+      for (const ended of await callEach(caller, endless))
+        assert(ended.reason instanceof tavola.TavolaError, String(ended.reason));
+      // Pauses of 50 ms and more, each twice the last one: a few attempts in a second. An upload asks first how far it came.
+      for (const [method, count] of Object.entries(asked))
+        assert(count <= 16, `${method} was called ${count} times`);
+      assert(endless.taken < 1000, `${endless.taken} entities and parts were taken from their sources`);
+    }));
+
+  test("ends each call as if it was well", () => serve({ onStream: (stream) => stream.respond(...status(grpc.status.OK)) }, async (caller) => {
+    const people = caller.table("people");
+    await assert.rejects(people.load(new Endless().entities()), { code: "INTERNAL", message: /has not answered 8 of its messages/ });
+    await assert.rejects(caller.putBlob("b", new Endless().parts()), { code: "INTERNAL", message: /has not answered it/ });
+  }));
+
+  test("is back in a few months", async () => {
+    const away = { "grpc-status": String(grpc.status.UNAVAILABLE), "grpc-status-details-bin": details.toString("base64") };
+    const onStream = (stream) => {
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers(away));
+      stream.end(Buffer.alloc(5)); // an empty message: the watch is under way
+    };
+    await serve({ onStream }, async (caller, asked) => {
+      const watch = await caller.table("people").watch(), told = take(1, watch);
+      for (let calls = 0; calls < 20; calls++) // meanwhile the client could ask again
+        await caller.table("people").count().catch(() => {});
+      assert.equal(asked.WatchEntities, 1);
+      watch.cancel();
+      assert.deepEqual(await told, []);
+    });
   });
 });

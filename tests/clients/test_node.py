@@ -25,6 +25,7 @@ from tavola_test.waiting import wait_for
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDER = pathlib.Path(BUILD, "node")
 LEFT_OUT = 77
+MAX_BYTES = 2 << 30  # of memory that the test may write to; it takes less than a tenth
 
 
 class Restarts(threading.Thread):
@@ -62,7 +63,8 @@ class Node(unittest.TestCase):
                 "TEST_KEY": made.stdout.split()[2],
                 "TEST_TAVOLA": os.path.join(BUILD, "bin/tavola"),
             }
-            child = Child(["node", "--test-reporter=tap", str(FOLDER / "test_node.mjs")], environment,
+            # Memory that grows without bound ends the test, and not what runs beside it.
+            child = Child(["prlimit", f"--data={MAX_BYTES}", "node", "--test-reporter=tap", str(FOLDER / "test_node.mjs")], environment,
                           os.path.join(stack.folder, "node.txt"))
             try:
                 wait_for("the end of the test", lambda: child.exit_code() is not None, 120)

@@ -120,6 +120,8 @@ class Upload {
     for await (const message of stream)
       reply = message;
     checkEnd(stream);
+    if (!reply)
+      throw new Internal("the service has ended the upload, and has not answered it");
     return reply;
   }
 }

@@ -8,6 +8,7 @@ import { Renewing } from "./credentials.js";
 import { Cancelled, DeadlineExceeded, NOTHING_DONE, ResourceExhausted, Unavailable, errorOfCall } from "./errors.js";
 
 const FIRST_PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1; // a timer of more goes off at once
 const STREAM_MS = 300_000; // of one stream, which is then resumed: a dead server is noticed by keepalive long before
 const OPTIONS = {
   "grpc.enable_retries": 0, // calls are repeated here, and only here
@@ -45,7 +46,7 @@ class Pauses {
 
   /** Pause; false at once if the deadline would pass meanwhile. */
   async wait(error, signal) {
-    const ms = Math.max(error.retryAfterMs ?? 0, this.pause) * (1 + Math.random() / 2);
+    const ms = Math.min(Math.max(error.retryAfterMs ?? 0, this.pause) * (1 + Math.random() / 2), LONGEST_TIMER_MS);
     this.pause = Math.min(this.pause * 2, LONGEST_PAUSE_MS);
     if (Date.now() + ms >= this.deadline)
       return false;

@@ -3,7 +3,7 @@
 import { method } from "./api.js";
 import { checkEnd, resumed } from "./connection.js";
 import { encodeEntity } from "./entity.js";
-import { errorOfMessage } from "./errors.js";
+import { Internal, errorOfMessage } from "./errors.js";
 
 const MESSAGE_ENTITIES = 300; // a message with more refused entities than that would be answered in parts
 const MESSAGE_BYTES = 1 << 20;
@@ -96,6 +96,8 @@ async function runOnce(table, source, waiting, result) {
       await fill();
     }
     checkEnd(stream);
+    if (waiting.length)
+      throw new Internal(`the service has ended the import, and has not answered ${waiting.length} of its messages`);
   } finally {
     stream.cancel();
   }
