@@ -64,7 +64,7 @@ static enum status check_names(const struct codec_parts *parts, struct property_
 static enum status append_part(
     struct codec_parts *parts, const Tavola__V1__Entity *part, struct arena *arena, struct error *err)
 {
-    struct property_rest before = { parts->properties.len, parts->count };
+    struct property_rest before = { .bytes = parts->properties.len, .count = parts->count };
     struct property_excess *excess;
     struct entity entity;
     struct str last = STR_EMPTY;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "client/arguments.h"
 #include "client/blob_folder.h"
 #include "client/calls.h"
@@ -172,28 +173,60 @@ static bool write_sample(struct export_run *run)
     return written;
 }
 
+static void put_equals(struct buf *filter, const char *name, const char *key)
+{
+    buf_append(filter, str_of(name));
+    buf_append(filter, STR_LITERAL(" eq '"));
+    for (; *key; key++)
+        buf_append(filter, *key == '\'' ? STR_LITERAL("''") : str_of_bytes(key, 1));
+    buf_append_byte(filter, '\'');
+}
+
+/* Read an entity of any size again, so by a scan. *json: NULL if it was deleted. */
+static bool read_again(struct export_run *run, struct tavola_key key, char **json, struct tavola_error *error)
+{
+    const struct tavola_entity *entity;
+    struct tavola_cursor *cursor;
+    struct buf filter;
+
+    buf_init(&filter, NULL);
+    put_equals(&filter, "PartitionKey", key.partition);
+    buf_append(&filter, STR_LITERAL(" and "));
+    put_equals(&filter, "RowKey", key.row);
+    buf_append_byte(&filter, '\0');
+    cursor = tavola_scan(
+        run->client, &(struct tavola_query){ .table = run->table, .filter = buf_str(&filter).data });
+    *json = tavola_cursor_next(cursor, &entity, error) ? tavola_entity_to_json(entity) : NULL;
+    tavola_cursor_free(cursor);
+    buf_cleanup(&filter);
+    return error->code == TAVOLA_OK;
+}
+
 /*
  * Save the contents that the entity holds. If it was changed since, it is read again. *json: NULL if it was deleted.
+ * An entity that has not changed has a string from the time before its table had blob_properties, without a content.
  */
 static bool save_blobs(struct export_run *run, const struct tavola_entity *entity, char **json)
 {
-    struct tavola_key key = tavola_entity_key(entity);
-    struct tavola_entity *again = NULL;
     struct tavola_error error = { .code = TAVOLA_OK };
+    bool is_unchanged = false;
 
-    while (!blob_folder_save(run->folder, run->client, *json, &error)) {
+    while (*json && !blob_folder_save(run->folder, run->client, *json, &error)) {
+        struct tavola_error failure = error;
+        char *again = NULL;
+
+        if (!is_unchanged && strcmp(error.reason, "BLOB_CHANGED") == 0 &&
+            read_again(run, tavola_entity_key(entity), &again, &error)) {
+            is_unchanged = again && strcmp(again, *json) == 0;
+            tavola_free(*json);
+            *json = again;
+            continue;
+        }
+        if (failure.code != TAVOLA_OK)
+            (void)calls_failed(error.code != TAVOLA_OK ? &error : &failure);
         tavola_free(*json);
         *json = NULL;
-        if (strcmp(error.reason, "BLOB_CHANGED") == 0 &&
-            tavola_get(run->client, run->table, key, NULL, &again, &error) == TAVOLA_NOT_FOUND)
-            return true;
-        if (error.code != TAVOLA_OK)
-            (void)calls_failed(&error);
-        if (!again)
-            return false;
-        *json = tavola_entity_to_json(again);
-        tavola_entity_free(again);
-        again = NULL;
+        return false;
     }
     return true;
 }

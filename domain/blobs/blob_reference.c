@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/digits.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -45,17 +46,22 @@ static int compare_ids(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct blob_id));
 }
 
-struct blob_id_list blob_reference_list(struct property_list properties, struct arena *arena)
+static bool is_reference(const struct property *property, struct blob_id *out)
 {
-    struct blob_id_list out = { .items = ARENA_ARRAY(arena, struct blob_id, LIMIT_ENTITY_BLOBS) };
-    struct str rest = properties.bytes;
-    struct property property;
-    size_t different = 0;
+    return property->value.type == PROPERTY_STRING && blob_reference_parse(property->value.bytes, out);
+}
 
-    while (out.count < LIMIT_ENTITY_BLOBS && property_next(&rest, &property))
-        if (property.value.type == PROPERTY_STRING &&
-            blob_reference_parse(property.value.bytes, &out.items[out.count]))
-            out.count++;
+struct blob_id_list blob_reference_list(
+    struct property_list properties, struct property_rest rest, struct arena *arena)
+{
+    size_t beside = rest.contents.len / BLOB_ID_BYTES, different = 0;
+    struct blob_id_list out = { .items = ARENA_ARRAY(arena, struct blob_id, LIMIT_ENTITY_BLOBS + beside) };
+    struct property property;
+
+    while (out.count < LIMIT_ENTITY_BLOBS && property_next(&properties.bytes, &property))
+        out.count += is_reference(&property, &out.items[out.count]);
+    for (size_t i = 0; i < beside; i++)
+        memcpy(out.items[out.count++].bytes, rest.contents.data + i * BLOB_ID_BYTES, BLOB_ID_BYTES);
     qsort(out.items, out.count, sizeof(out.items[0]), compare_ids);
     for (size_t i = 0; i < out.count; i++)
         if (i == 0 || compare_ids(&out.items[i], &out.items[i - 1]) != 0)
@@ -70,14 +76,27 @@ bool blob_id_list_has(const struct blob_id_list *list, const struct blob_id *id)
            bsearch(id, list->items, list->count, sizeof(list->items[0]), compare_ids) != NULL;
 }
 
-enum status blob_reference_check(struct property_list properties, struct error *err)
+struct str blob_reference_ids(struct property_list part, struct arena *arena)
 {
-    struct str rest = properties.bytes;
     struct property property;
     struct blob_id id;
-    int count = 0;
+    struct buf out;
 
-    while (property_next(&rest, &property)) {
+    buf_init(&out, arena);
+    while (property_next(&part.bytes, &property))
+        if (is_reference(&property, &id))
+            buf_append(&out, blob_id_str(&id));
+    return buf_str(&out);
+}
+
+enum status blob_reference_check(
+    struct property_list properties, struct property_rest rest, struct error *err)
+{
+    struct property property;
+    struct blob_id id;
+    size_t count = rest.contents.len / BLOB_ID_BYTES;
+
+    while (property_next(&properties.bytes, &property)) {
         if (property.value.type != PROPERTY_STRING || !begins_like_reference(property.value.bytes))
             continue;
         if (blob_reference_parse(property.value.bytes, &id) && ++count <= LIMIT_ENTITY_BLOBS)

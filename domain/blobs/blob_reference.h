@@ -23,18 +23,29 @@ struct blob_id_list {
     size_t count;
 };
 
-/* The contents that the properties hold. Strings that only begin like a reference are left out. */
-struct blob_id_list blob_reference_list(struct property_list properties, struct arena *arena);
+/*
+ * The contents that an entity of these properties and this rest holds. Strings that only begin like a reference are
+ * left out.
+ */
+struct blob_id_list blob_reference_list(
+    struct property_list properties, struct property_rest rest, struct arena *arena);
+
+/*
+ * The contents that a part of a wide entity holds, as it is stored beside the part: BLOB_ID_BYTES for each property
+ * that is a reference.
+ */
+struct str blob_reference_ids(struct property_list part, struct arena *arena);
 
 /* Whether the list has the id. */
 bool blob_id_list_has(const struct blob_id_list *list, const struct blob_id *id);
 
 /*
- * Check the properties of an entity.
+ * Check the properties of an entity, which has the references of the rest too.
  *
  * STATUS_INVALID  INVALID_INPUT: a string begins like a reference and is none, or there are more references than
  *                 LIMIT_ENTITY_BLOBS
  */
-MUST_USE enum status blob_reference_check(struct property_list properties, struct error *err);
+MUST_USE enum status blob_reference_check(
+    struct property_list properties, struct property_rest rest, struct error *err);
 
 #endif

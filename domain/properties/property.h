@@ -52,6 +52,7 @@ struct property_list {
 /* What an entity has beside a list that is only some of its properties: property_parts.h. */
 struct property_rest {
     size_t bytes, count; /* of properties; 0: the list is all of them */
+    struct str contents; /* ids of the contents of blobs that they hold: blob_reference_ids */
 };
 
 /*

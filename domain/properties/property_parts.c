@@ -51,16 +51,21 @@ struct property_list property_parts_join(const struct property_parts *parts, str
     return (struct property_list){ count == 1 ? lists[0] : arena_join(arena, lists, count) };
 }
 
-struct property_rest property_parts_rest(const struct property_parts *parts)
+struct property_rest property_parts_rest(const struct property_parts *parts, struct arena *arena)
 {
+    struct str *contents = ARENA_ARRAY(arena, struct str, parts->count);
     struct property_rest rest = { 0 };
+    size_t holding = 0;
 
     for (size_t i = 0; i < parts->count; i++) {
         if (parts->items[i].is_read)
             continue;
         rest.bytes += parts->items[i].bytes;
         rest.count += parts->items[i].count;
+        if (parts->items[i].contents.len > 0)
+            contents[holding++] = parts->items[i].contents;
     }
+    rest.contents = arena_join(arena, contents, holding);
     return rest;
 }
 

@@ -33,6 +33,7 @@ enum {
 struct property_part {
     struct str first_name;
     size_t bytes, count;             /* of its properties */
+    struct str contents;             /* that they hold: as in struct property_rest */
     bool is_read;                    /* `properties` are set, and may be written anew */
     struct property_list properties; /* empty unless is_read */
 };
@@ -50,8 +51,8 @@ void property_parts_want_name(struct property_parts *parts, struct str name);
 /* The properties of the parts that were read, one list. */
 struct property_list property_parts_join(const struct property_parts *parts, struct arena *arena);
 
-/* How much the parts have that were not read. */
-struct property_rest property_parts_rest(const struct property_parts *parts);
+/* What the parts have that were not read. */
+struct property_rest property_parts_rest(const struct property_parts *parts, struct arena *arena);
 
 /* A part to write, or to remove. */
 struct part_change {

@@ -30,9 +30,10 @@ static void add_item(struct held_blobs *blobs, struct held_blob item)
     blobs->items[blobs->count++] = item;
 }
 
-void held_blobs_note(struct held_blobs *blobs, const struct plan_row *row, struct property_list properties)
+void held_blobs_note(struct held_blobs *blobs, const struct plan_row *row, struct property_list properties,
+    struct property_rest rest)
 {
-    struct blob_id_list contents = blob_reference_list(properties, blobs->arena);
+    struct blob_id_list contents = blob_reference_list(properties, rest, blobs->arena);
 
     for (size_t i = 0; i < contents.count; i++)
         add_item(blobs, (struct held_blob){ .account = row->table->account, .content = contents.items[i] });
@@ -62,9 +63,11 @@ static bool can_be_held(const struct plan_row *row, const struct blob_id *conten
     return found && found->can_be_held;
 }
 
-static struct blob_id_list held_before(const struct plan_row *row, struct arena *arena)
+/* A merge leaves parts of a wide entity unread: they hold on to their contents (guard G74). */
+static struct blob_id_list held_by(const struct row_state *state, struct arena *arena)
 {
-    return row->stored.live ? blob_reference_list(row->stored.properties, arena) : (struct blob_id_list){ 0 };
+    return state->live ? blob_reference_list(state->properties, state->rest, arena)
+                       : (struct blob_id_list){ 0 };
 }
 
 enum status held_blobs_check(const struct plan_row *row, const struct row_state *next, struct error *err)
@@ -76,8 +79,8 @@ enum status held_blobs_check(const struct plan_row *row, const struct row_state 
 
     if (!row->blobs || !next->live)
         return STATUS_OK;
-    TRY(blob_reference_check(next->properties, err));
-    before = held_before(row, row->blobs->arena);
+    TRY(blob_reference_check(next->properties, next->rest, err));
+    before = held_by(&row->stored, row->blobs->arena);
     while (property_next(&rest, &property)) {
         if (property.value.type != PROPERTY_STRING || !blob_reference_parse(property.value.bytes, &content) ||
             blob_id_list_has(&before, &content) || can_be_held(row, &content))
@@ -94,7 +97,7 @@ enum status held_blobs_check(const struct plan_row *row, const struct row_state 
 enum status held_blobs_check_move(
     const struct plan_row *source, const struct plan_row *destination, struct arena *arena, struct error *err)
 {
-    if (!source->blobs || destination->blobs || held_before(source, arena).count == 0)
+    if (!source->blobs || destination->blobs || held_by(&source->stored, arena).count == 0)
         return STATUS_OK;
     (void)reason_set(err, REASON_BLOB_PROPERTIES_REFUSED,
         "the entity holds blobs, and the table that it is moved to has no blob_properties");
@@ -116,10 +119,8 @@ static struct blob_id_list ids_without(
 
 struct held_change held_blobs_change(const struct plan_row *row, struct arena *arena)
 {
-    struct blob_id_list before = held_before(row, arena), after = { 0 };
+    struct blob_id_list before = held_by(&row->stored, arena), after = held_by(&row->now, arena);
 
-    if (row->now.live)
-        after = blob_reference_list(row->now.properties, arena);
     return (struct held_change){ .taken = ids_without(&after, &before, arena),
         .given_up = ids_without(&before, &after, arena) };
 }

@@ -28,8 +28,9 @@ struct held_blobs {
     size_t count, room;
 };
 
-/* Note the contents that these properties, which the row has or is to have, hold. */
-void held_blobs_note(struct held_blobs *blobs, const struct plan_row *row, struct property_list properties);
+/* Note the contents that these properties, which the row has or is to have, hold; rest: beside them. */
+void held_blobs_note(struct held_blobs *blobs, const struct plan_row *row, struct property_list properties,
+    struct property_rest rest);
 
 void held_blobs_sort(struct held_blobs *blobs);
 

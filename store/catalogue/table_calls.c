@@ -47,6 +47,13 @@ static void answer_one(struct operation *operation, struct table_view view)
 
 /* ---- blob properties ---- */
 
+static enum status refuse_older(struct error *err)
+{
+    return reason_set(err, REASON_BLOB_PROPERTIES_REFUSED,
+        "blob_properties need a database that is not distributed over nodes and refuses older programs: see "
+        "tavola migrate --refuse-older");
+}
+
 static enum status admit_blob_properties(struct session *session, struct error *err)
 {
     PG_RESULT may = NULL;
@@ -54,9 +61,7 @@ static enum status admit_blob_properties(struct session *session, struct error *
     TRY(pg_query(&session->pg, &sql_database_may_hold_blobs, NULL, &may, err));
     if (pg_bool(may, 0, PG_ONLY_COLUMN))
         return STATUS_OK;
-    return reason_set(err, REASON_BLOB_PROPERTIES_REFUSED,
-        "blob_properties need a database that is not distributed over nodes and refuses older programs: see "
-        "tavola migrate --refuse-older");
+    return refuse_older(err);
 }
 
 static enum status check_holds_none(struct session *session, const struct table *table, struct error *err)
@@ -94,11 +99,14 @@ static enum status switch_blob_properties(
 static enum status check_beside_wide(
     struct session *session, const struct table_change *change, struct error *err)
 {
+    PG_RESULT knows_contents = NULL;
     PG_RESULT knows_parts = NULL;
 
-    if (change->blob_properties)
-        return reason_set(
-            err, REASON_NOT_IMPLEMENTED, "a table with wide entities cannot have blob_properties");
+    if (change->blob_properties) {
+        TRY(pg_query(&session->pg, &sql_database_may_be_wide_with_blobs, NULL, &knows_contents, err));
+        if (!pg_bool(knows_contents, 0, PG_ONLY_COLUMN))
+            return refuse_older(err);
+    }
     if (!change->change_feed)
         return STATUS_OK;
     TRY(pg_query(&session->pg, &sql_database_knows_parts, NULL, &knows_parts, err));

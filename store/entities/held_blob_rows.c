@@ -20,12 +20,13 @@ static void note_all(struct write_set *set)
 
         for (size_t k = 0; k < planned->operation->in.write.count; k++)
             if (planned->rows[k]->blobs)
-                held_blobs_note(
-                    set->blobs, planned->rows[k], planned->operation->in.write.writes[k].properties);
+                held_blobs_note(set->blobs, planned->rows[k],
+                    planned->operation->in.write.writes[k].properties, (struct property_rest){ 0 });
     }
     for (size_t i = 0; i < set->row_count; i++)
         if (set->rows[i].blobs && set->rows[i].stored.live)
-            held_blobs_note(set->blobs, &set->rows[i], set->rows[i].stored.properties);
+            held_blobs_note(
+                set->blobs, &set->rows[i], set->rows[i].stored.properties, set->rows[i].stored.rest);
     held_blobs_sort(set->blobs);
 }
 

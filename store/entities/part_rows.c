@@ -4,6 +4,7 @@
  */
 #include "store/entities/part_rows.h"
 
+#include "domain/blobs/blob_reference.h"
 #include "domain/filter/filter.h"
 #include "domain/indexes/index_names.h"
 #include "domain/limits.h"
@@ -28,7 +29,7 @@ enum status part_rows_send_list(struct session *session, const struct write_set 
     return pg_send(&session->pg, &sql_part_list, &params, err);
 }
 
-enum list_column { LIST_N, LIST_FIRST_NAME, LIST_BYTES, LIST_COUNT };
+enum list_column { LIST_N, LIST_FIRST_NAME, LIST_BYTES, LIST_COUNT, LIST_CONTENTS };
 
 static size_t row_of(const PGresult *list, int i)
 {
@@ -54,6 +55,7 @@ static void fill_parts(
             .first_name = arena_copy(arena, pg_bytes(list, from + i, LIST_FIRST_NAME)),
             .bytes = (size_t)pg_int8(list, from + i, LIST_BYTES),
             .count = (size_t)pg_int8(list, from + i, LIST_COUNT),
+            .contents = arena_copy(arena, pg_bytes(list, from + i, LIST_CONTENTS)),
         };
 }
 
@@ -221,7 +223,7 @@ static void fill_states(struct write_set *set, struct arena *arena)
         if (row->parts.count == 0)
             continue;
         row->stored.properties = property_parts_join(&row->parts, arena);
-        row->stored.rest = property_parts_rest(&row->parts);
+        row->stored.rest = property_parts_rest(&row->parts, arena);
         if (row->now.live) {
             row->now.properties = row->stored.properties;
             row->now.rest = row->stored.rest;
@@ -263,7 +265,7 @@ struct part_arrays {
     struct pg_array ctids, spreads;
     struct state_arrays states;
     struct key_arrays removed, put;
-    struct pg_array removed_names, put_names, counts, properties;
+    struct pg_array removed_names, put_names, counts, properties, contents;
 };
 
 static void init_arrays(struct part_arrays *arrays, struct arena *arena)
@@ -277,9 +279,11 @@ static void init_arrays(struct part_arrays *arrays, struct arena *arena)
     pg_array_init(&arrays->put_names, arena, PG_TEXT);
     pg_array_init(&arrays->counts, arena, PG_INT8);
     pg_array_init(&arrays->properties, arena, PG_BYTEA);
+    pg_array_init(&arrays->contents, arena, PG_BYTEA);
 }
 
-static void put_part(struct part_arrays *arrays, const struct plan_row *row, const struct part_change *change)
+static void put_part(struct part_arrays *arrays, const struct plan_row *row, const struct part_change *change,
+    struct arena *arena)
 {
     struct key_arrays *keys = change->is_removed ? &arrays->removed : &arrays->put;
 
@@ -289,6 +293,7 @@ static void put_part(struct part_arrays *arrays, const struct plan_row *row, con
         return;
     pg_array_int8(&arrays->counts, (int64_t)change->count);
     pg_array_bytes(&arrays->properties, change->properties.bytes);
+    pg_array_bytes(&arrays->contents, row->blobs ? blob_reference_ids(change->properties, arena) : STR_EMPTY);
 }
 
 static void put_row(
@@ -304,7 +309,7 @@ static void put_row(
     state_arrays_put(&arrays->states, &now);
     pg_array_int8(&arrays->spreads, plan.spread);
     for (size_t i = 0; i < plan.change_count; i++)
-        put_part(arrays, row, &plan.changes[i]);
+        put_part(arrays, row, &plan.changes[i], arena);
 }
 
 static enum status send_rows(struct session *session, struct part_arrays *arrays, struct error *err)
@@ -343,6 +348,7 @@ static enum status send_put(struct session *session, struct part_arrays *arrays,
     pg_add_array(&params, &arrays->put_names);
     pg_add_array(&params, &arrays->counts);
     pg_add_array(&params, &arrays->properties);
+    pg_add_array(&params, &arrays->contents);
     return pg_send(&session->pg, &sql_part_upsert, &params, err);
 }
 

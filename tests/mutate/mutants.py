@@ -408,4 +408,12 @@ MUTANTS = [
     ("G61", [("store/entities/sql/held_discard.sql",
               "\n    and not exists (select from blob_references r where r.content_id = c.content_id)", "")],
      "test_store", "held_blobs", ["a_content_stays_while_another_entity_holds_it"]),
+
+    ("G74", [("store/entities/sql/part_upsert.sql", "nullif(u.h, '')", "null")],
+     "test_store", "held_blobs", ["a_content_stays_while_a_part_that_is_not_read_holds_it",
+                                  "a_wide_entity_gives_up_what_its_parts_hold_without_reading_them"]),
+
+    ("G74", [("domain/writes/held_blobs.c", "blob_reference_list(state->properties, state->rest, arena)",
+              "blob_reference_list(state->properties, (struct property_rest){ 0 }, arena)")],
+     "test_store", "held_blobs", ["a_content_stays_while_a_part_that_is_not_read_holds_it"]),
 ]

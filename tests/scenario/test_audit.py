@@ -16,6 +16,7 @@ insert into tables values (9001, 'local', 'gone', 'gone', 0, false);
 insert into tables values (9002, 'local', 'entries', 'entries', 0, true, 9002);
 insert into entities values (1, 9003, 'p', 'r', 1, 1, false, null, '');
 insert into entity_parts values (1, 9003, 'p', 'q', '', 1, 'x');
+insert into entity_parts values (0, 9077, 'p', 'r', '', 1, 'x', uuid_send(gen_random_uuid()));
 update entities set spread = 5 where row_key = 'r';
 insert into indexes values (9004, 9005, 'local', 'a', 'a', 3, '', 0, '');
 insert into indexes values (9006, 9005, 'local', 'b', 'b', 4, '', 0, '');

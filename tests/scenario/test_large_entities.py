@@ -13,6 +13,7 @@ from tavola_test.blobs import CHUNK, content, get, put
 from tavola_test.case import ServerCase
 from tavola_test.client import ApiError, ImportEntitiesRequest, match
 from tavola_test.client import entity as build_entity
+from tavola_test.feed import Watch
 from tavola_test.processes import run_program
 from tavola_test.waiting import wait_for
 
@@ -361,6 +362,148 @@ class Holding(LargeCase):
         audit.check(self.stack, 20)
         for found in self.client.query_entities(query={"table": self.table}).entities:
             self.assertEqual(len(get(self.client, reference=found.properties["Photo"].string_value)[1]), 2000)
+
+
+class WideEntities(LargeCase):
+    """Entities whose rows under them hold contents: what a write leaves unread keeps its content."""
+
+    COUNT = 2000  # properties, so that the entity is spread over several rows
+
+    def setUp(self):
+        self.table = self.new_wide()
+
+    def new_wide(self, **options):
+        name = self.new_name("wide")
+        made = self.client.create_table(name=name, wide_entities=True, blob_properties=True, **options).table
+        self.assertTrue(made.wide_entities and made.blob_properties)
+        return name
+
+    def spread(self, row, **properties):
+        filling = {f"n{n:05}": f"a value of the property {n}" for n in range(self.COUNT)}
+        self.write(row, **filling, **properties)
+        self.assertGreater(int(self.stack.sql(
+            f"select count(*) from entity_parts p join tables t using (table_id) where t.name = '{self.table}' and row_key = '{row}'")), 2)
+
+    def merge(self, row, **properties):
+        self.client.merge_entity(table=self.table, entity=entity(row, **properties), precondition=match())
+
+    def address(self, row, table=None):
+        return {"table": table or self.table, "key": {"partition_key": "p", "row_key": row}}
+
+    def run_steps(self, *steps):
+        name = self.new_name("tx")
+        self.client.submit_transaction(transaction_id=name, steps=steps)
+        done = self.client.wait_transaction(transaction_id=name, timeout=20).transaction
+        return done.state, done.timeline[-1].error.reason
+
+    def test_a_merge_gives_up_the_content_that_it_replaces_and_no_other(self):
+        first, last = self.content(b"first"), self.content(b"last")
+        self.spread("r", A=first, z=last, z2=first)
+        self.assertEqual(self.references(), 2)
+        self.merge("r", n01000="changed")
+        write = {"table": self.table, "operation": {"merge": entity("r"), "precondition": match()}, "property": "A"}
+        list(self.client.put_blob(blobs.messages("", b"new", write=write)))
+        self.end_waits()
+        # z2 holds the first content, in a row that the merge of A has not read.
+        self.assertEqual([self.held("r", name) for name in ("A", "z", "z2")], [b"new", b"last", b"first"])
+        found = self.get(self.table, "p", "r", options={"select": ["z"]})
+        self.assertEqual({name: value.string_value for name, value in found.properties.items()}, {"z": last})
+        self.assertEqual([row.row_key for row in self.client.query(self.table, f"z eq '{last}'")], ["r"])
+        self.merge("r", z2="text")
+        self.wait_gone(first)
+        self.refused("NOT_FOUND", "BLOB_NOT_FOUND", self.merge, "r", A=first)
+        self.write("r", Photo=last)  # back into one row
+        self.assertEqual((self.held("r"), self.references()), (b"last", 1))
+        self.client.delete_entity(table=self.table, key=self.address("r")["key"], precondition=match())
+        self.assert_nothing_left()
+
+    def test_an_entity_holds_sixteen_contents_in_all_its_rows(self):
+        self.spread("r", **{f"z{n}": self.content(b"%d" % n) for n in range(15)})
+        self.merge("r", A=self.content(b"16"))
+        error = self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.merge, "r", B=self.content(b"17"))
+        self.assertIn("at most 16", error.message)
+        self.merge("r", A="text")
+        self.merge("r", B=self.content(b"16 again"))
+        self.assertEqual(self.references(), 16)
+
+    def test_copies_and_moves_take_the_contents_along(self):
+        other, without = self.new_wide(), self.new_name("wide")
+        self.client.create_table(name=without, wide_entities=True)
+        self.spread("r", A=self.content(b"first"), z=self.content(b"last"))
+        self.write("copy", Photo=self.get(self.table, "p", "r").properties["z"].string_value)
+        self.assertEqual(self.run_steps({"move": {"source": self.address("r"), "destination": self.address("r", without)}}),
+                         (4, "BLOB_PROPERTIES_REFUSED"))
+        self.assertEqual(self.run_steps({"move": {"source": self.address("r"), "destination": self.address("r", other)}}), (3, ""))
+        self.assertEqual((self.references(), self.references(other)), (1, 2))
+        self.end_waits()
+        self.assertEqual([self.held("r", name, other) for name in ("A", "z")], [b"first", b"last"])
+        self.client.delete_table(name=other)
+        wait_for("one holder", lambda: self.references(other) == 0)
+        self.end_waits()
+        self.assertEqual(self.held("copy"), b"last")
+        self.assert_nothing_left()
+
+    def test_what_expires_or_is_deleted_with_a_range_gives_up_its_contents(self):
+        for row in ("range", "late"):
+            self.spread(row, A=self.content(b"first"), z=self.content(row.encode()))
+        self.client.merge_entity(table=self.table, entity=entity("late", 1), precondition=match())
+        wait_for("the sweep", lambda: self.references() == 2)
+        self.wait_done(self.client.delete_range(query={"table": self.table, "filter": "n01999 ge ''"}).operation)
+        self.assertEqual(self.references(), 0)
+        self.assert_nothing_left()
+
+    def test_a_feed_leaves_out_the_properties_and_the_reader_gets_entity_and_content(self):
+        self.table = self.new_wide(change_feed=True)
+        watch = Watch(self.client, self.table).begin()
+        self.addCleanup(watch.close)
+        self.spread("r", A=self.content(b"first"))
+        self.write("small", Photo=self.content(b"small"))
+        changes = watch.until(2)
+        self.assertEqual([change.left_out for change in changes], [True, False])
+        self.assertEqual(self.held("r", "A"), b"first")
+        self.assertEqual(get(self.client, reference=changes[1].entity.properties["Photo"].string_value)[1], b"small")
+
+    def test_what_was_exported_is_imported_with_its_contents(self):
+        settings = {"TAVOLA_TARGET": self.stack.target}
+        self.write("r", A=self.content(b"first"))
+        # More than a reply holds, so the entity is scanned and imported in parts.
+        self.merge("r", **{f"b{part:02}": b"x" * 60_000 for part in range(55)})
+        self.merge("r", z=self.content(b"last"))
+        after, strings = self.new_wide(), self.new_name("wide")
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "out.jsonl")
+            for arguments in (["export", self.table, "--output", file], ["import", after, file]):
+                done = run_program("tavola", *arguments, "--blobs", folder, settings=settings, seconds=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.references(after), 2)
+            read = self.get(after, "p", "r", options={"select": ["A", "z"]}).properties
+            self.assertEqual([get(self.client, reference=read[name].string_value)[1] for name in ("A", "z")], [b"first", b"last"])
+            # Without blob_properties the same strings hold nothing, so there is nothing to export.
+            self.client.create_table(name=strings, wide_entities=True)
+            self.client.insert_entity(table=strings, entity=entity("o'r", Photo="tavola-blob:" + 32 * "0"))
+            done = run_program("tavola", "export", strings, "--output", file, "--blobs", folder, settings=settings, seconds=60)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("BLOB_CHANGED", done.stderr)
+
+    def test_the_setting_needs_a_database_that_accepts_no_older_program(self):
+        wide = self.new_name("wide")
+        self.client.create_table(name=wide, wide_entities=True)
+        on = {"table": {"name": wide, "blob_properties": True}, "update_mask": {"paths": ["blob_properties"]}}
+        self.stack.sql("update schema_migrations set oldest_program = 49")
+        try:
+            self.refused("FAILED_PRECONDITION", "BLOB_PROPERTIES_REFUSED", self.client.update_table, **on)
+            self.refused("FAILED_PRECONDITION", "BLOB_PROPERTIES_REFUSED", self.client.create_table, name="older", wide_entities=True,
+                         blob_properties=True)
+        finally:
+            self.stack.sql("update schema_migrations set oldest_program = version")
+        self.table = wide
+        before = "tavola-blob:" + 32 * "0"
+        self.spread("r", A=before)  # a string, as long as it is not written again
+        self.assertTrue(self.client.update_table(**on).table.blob_properties)
+        self.merge("r", z=self.content(b"last"))
+        self.merge("r", A="text")
+        self.assertEqual((self.held("r", "z"), self.references()), (b"last", 1))
+        self.refused("NOT_FOUND", "BLOB_NOT_FOUND", self.merge, "r", A=before)
 
 
 if __name__ == "__main__":

@@ -565,8 +565,6 @@ class WideTables(WideCase):
     def test_the_option_is_set_when_the_table_is_made(self):
         self.assertTrue(self.client.get_table(name=self.table).table.wide_entities)
         self.assertFalse(self.client.get_table(name=self.new_table()).table.wide_entities)
-        self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.create_table, name="both", wide_entities=True, blob_properties=True)
-        self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", self.client.update_table, table={"name": self.table, "blob_properties": True})
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.update_table,
             table={"name": self.table}, update_mask={"paths": ["wide_entities"]})
 

@@ -123,6 +123,11 @@ where not exists (
     select from entities e
     where (e.table_id, e.partition_key, e.row_key) = (r.table_id, r.partition_key, r.row_key) and not e.dead
         and position(convert_to('tavola-blob:' || replace(r.content_id::text, '-', ''), 'UTF8') in e.properties) > 0)
+    and not exists (
+        select from entity_parts p
+        where (p.table_id, p.partition_key, p.row_key) = (r.table_id, r.partition_key, r.row_key)
+            and position(convert_to('tavola-blob:' || replace(r.content_id::text, '-', ''), 'UTF8') in p.properties) > 0
+            and position(uuid_send(r.content_id) in p.contents) > 0)
 union all
 select 'entities: that hold contents without a reference', count(*)
 from entities e join tables t using (table_id)
@@ -131,6 +136,14 @@ where t.blob_properties and t.live and not e.dead
     and not exists (
         select from blob_references r
         where (r.table_id, r.partition_key, r.row_key) = (e.table_id, e.partition_key, e.row_key))
+union all
+select 'entity_parts: that hold contents without a reference', count(*)
+from entity_parts p join tables t using (table_id), generate_series(1, octet_length(p.contents), 16) i
+where t.blob_properties and t.live
+    and not exists (
+        select from blob_references r
+        where (r.table_id, r.partition_key, r.row_key) = (p.table_id, p.partition_key, p.row_key)
+            and uuid_send(r.content_id) = substring(p.contents from i for 16))
 union all
 select 'blob_contents: abandoned or discarded, and not collected', count(*)
 from blob_contents where state <> 2 and kept_until < now() - interval '2 minutes'

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The parts of entities whose rows this transaction has locked, in the order of their names, without
--- their properties. Arrays of one length; n is the position in them, from 1 (guard G63).
-select u.n, p.first_name, octet_length(p.properties)::int8, p.property_count::int8
+-- their properties, but with the ids of the contents of blobs that these hold (guard G74). Arrays of one length; n is the position in them, from 1 (guard G63).
+select u.n, p.first_name, octet_length(p.properties)::int8, p.property_count::int8, coalesce(p.contents, '')
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 join entity_parts p on p.table_id = any (array[u.t]) and p.partition_key = u.p and p.row_key = u.r and p.bucket = u.b
 order by u.n, p.first_name

@@ -2,6 +2,8 @@
 /* Entities that take contents of blobs and give them up (guards G60, G61). */
 #include <check.h>
 
+#include "base/buf.h"
+#include "domain/limits.h"
 #include "store/sql.h"
 #include "tests/support/builders.h"
 
@@ -129,6 +131,87 @@ START_TEST(the_contents_of_another_account_are_unknown)
 }
 END_TEST
 
+/* ---- wide entities ---- */
+
+enum { NAMES = 2000 };
+
+static struct write wide_write(enum write_kind kind, struct property_list properties)
+{
+    return a_write(kind, "p", "wide", properties);
+}
+
+static struct property_list photos(const char *first, const char *last)
+{
+    return some_texts(&scene.arena, "A", first, "z", last, NULL);
+}
+
+/* Two properties, one before and one behind all others, so that they are in different parts. */
+static void write_spread(const char *first, const char *last)
+{
+    struct buf list;
+    struct property_builder builder = { .out = &list };
+
+    scene_change(&scene, "update tables set is_wide = true");
+    buf_init(&list, &scene.arena);
+    for (size_t i = 0; i < NAMES; i++)
+        property_build(&builder, arena_format(&scene.arena, "n%04zu", i),
+            &(struct value){
+                .type = PROPERTY_STRING, .bytes = STR_LITERAL("a value of some length to be spread") });
+    scene_write(&scene,
+        wide_write(WRITE_INSERT_OR_REPLACE, property_list_merge((struct property_list){ buf_str(&list) },
+                                                photos(first, last), &scene.arena)));
+    ck_assert_int_gt(test_number(scene.sql, "select count(*) from entity_parts"), 2);
+}
+
+static void merge(const char *name, const char *text)
+{
+    scene_write(&scene, wide_write(WRITE_MERGE, some_texts(&scene.arena, name, text, NULL)));
+}
+
+START_TEST(a_content_stays_while_a_part_that_is_not_read_holds_it) /* guard G74 */
+{
+    write_spread(REFERENCE, REFERENCE);
+    ck_assert_int_eq(holders(), 1);
+    merge("A", "nothing");
+    ck_assert_int_eq(state_of_content(), 2);
+    ck_assert_int_eq(holders(), 1);
+    merge("z", "nothing");
+    ck_assert_int_eq(state_of_content(), 3);
+    ck_assert_int_eq(holders(), 0);
+}
+END_TEST
+
+START_TEST(a_wide_entity_gives_up_what_its_parts_hold_without_reading_them) /* guard G74 */
+{
+    struct write deletes = wide_write(WRITE_DELETE, (struct property_list){ STR_EMPTY });
+
+    deletes.condition = (struct condition){ .kind = CONDITION_EXISTS };
+    write_spread("nothing", REFERENCE);
+    merge("n0000", "other");
+    ck_assert_int_eq(holders(), 1);
+    scene_write(&scene, deletes);
+    ck_assert_int_eq(state_of_content(), 3);
+    ck_assert_int_eq(holders(), 0);
+}
+END_TEST
+
+START_TEST(the_contents_of_unread_parts_count_for_the_limit)
+{
+    struct property_list many = { STR_EMPTY };
+
+    write_spread("nothing", REFERENCE);
+    for (int i = 1; i < LIMIT_ENTITY_BLOBS; i++)
+        many = property_list_merge(many,
+            some_texts(&scene.arena, (const char *)arena_format(&scene.arena, "A%02d%c", i, 0).data,
+                REFERENCE, NULL),
+            &scene.arena);
+    scene_write(&scene, wide_write(WRITE_MERGE, many));
+    scene_refused(
+        &scene, wide_write(WRITE_MERGE, some_texts(&scene.arena, "A99", REFERENCE, NULL)), "INVALID_INPUT");
+    ck_assert_int_eq(holders(), 1);
+}
+END_TEST
+
 Suite *test_held_blobs_suite(void)
 {
     Suite *suite = suite_create("held_blobs");
@@ -143,6 +226,9 @@ Suite *test_held_blobs_suite(void)
     tcase_add_test(tc, a_writer_that_gives_a_content_up_waits_for_one_that_takes_it);
     tcase_add_test(tc, what_one_write_of_a_batch_gives_up_another_takes);
     tcase_add_test(tc, the_contents_of_another_account_are_unknown);
+    tcase_add_test(tc, a_content_stays_while_a_part_that_is_not_read_holds_it);
+    tcase_add_test(tc, a_wide_entity_gives_up_what_its_parts_hold_without_reading_them);
+    tcase_add_test(tc, the_contents_of_unread_parts_count_for_the_limit);
     suite_add_tcase(suite, tc);
     return suite;
 }

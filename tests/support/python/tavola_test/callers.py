@@ -480,7 +480,7 @@ class Workload:
         with self.stack.connect() as caller:
             for table in TABLES:
                 caller.create_table(name=table, change_feed=table == FED)
-            caller.create_table(name=WIDE, wide_entities=True)
+            caller.create_table(name=WIDE, wide_entities=True, blob_properties=True)
             caller.create_table(name=HELD, blob_properties=True)
             self.watcher.begin(caller)
             for name, (shape, source) in INDEXES.items():

@@ -66,11 +66,13 @@ START_TEST(other_texts_are_no_references)
 }
 END_TEST
 
+static const struct property_rest no_rest = { 0 };
+
 START_TEST(each_content_is_listed_once_and_in_order)
 {
     struct property_list list = some_texts("A", "tavola-blob:" ONES, "B", "text", "C", "tavola-blob:" ZEROS,
         "D", "tavola-blob:" ONES, "E", "tavola-blob:wrong", NULL);
-    struct blob_id_list found = blob_reference_list(list, &arena);
+    struct blob_id_list found = blob_reference_list(list, no_rest, &arena);
     struct blob_id id;
 
     ck_assert_uint_eq(found.count, 2);
@@ -86,9 +88,10 @@ START_TEST(what_begins_like_a_reference_must_be_one)
     struct error err = { 0 };
 
     ck_assert_int_eq(
-        blob_reference_check(some_texts("A", "tavola-blobs", "B", " tavola-blob:x", NULL), &err), STATUS_OK);
-    ck_assert_int_eq(
-        blob_reference_check(some_texts("A", "text", "B", "tavola-blob:x", NULL), &err), STATUS_INVALID);
+        blob_reference_check(some_texts("A", "tavola-blobs", "B", " tavola-blob:x", NULL), no_rest, &err),
+        STATUS_OK);
+    ck_assert_int_eq(blob_reference_check(some_texts("A", "text", "B", "tavola-blob:x", NULL), no_rest, &err),
+        STATUS_INVALID);
     ck_assert_str_eq(err.meta[0].value, "B");
 }
 END_TEST
@@ -111,9 +114,25 @@ START_TEST(an_entity_holds_a_bounded_number)
 {
     struct error err = { 0 };
 
-    ck_assert_int_eq(blob_reference_check(entity_with(LIMIT_ENTITY_BLOBS), &err), STATUS_OK);
-    ck_assert_int_eq(blob_reference_check(entity_with(LIMIT_ENTITY_BLOBS + 1), &err), STATUS_INVALID);
-    ck_assert_uint_eq(blob_reference_list(entity_with(LIMIT_ENTITY_BLOBS + 5), &arena).count, 1);
+    ck_assert_int_eq(blob_reference_check(entity_with(LIMIT_ENTITY_BLOBS), no_rest, &err), STATUS_OK);
+    ck_assert_int_eq(
+        blob_reference_check(entity_with(LIMIT_ENTITY_BLOBS + 1), no_rest, &err), STATUS_INVALID);
+    ck_assert_uint_eq(blob_reference_list(entity_with(LIMIT_ENTITY_BLOBS + 5), no_rest, &arena).count, 1);
+}
+END_TEST
+
+/* The parts of a wide entity that were not read. */
+START_TEST(the_references_of_unread_parts_count)
+{
+    struct error err = { 0 };
+    struct property_rest rest = { .contents =
+                                      blob_reference_ids(entity_with(LIMIT_ENTITY_BLOBS - 1), &arena) };
+    struct property_list one = some_texts("A", "text", "Z", "tavola-blob:" ZEROS, NULL);
+
+    ck_assert_uint_eq(rest.contents.len, (LIMIT_ENTITY_BLOBS - 1) * BLOB_ID_BYTES);
+    ck_assert_int_eq(blob_reference_check(one, rest, &err), STATUS_OK);
+    ck_assert_int_eq(blob_reference_check(entity_with(2), rest, &err), STATUS_INVALID);
+    ck_assert_uint_eq(blob_reference_list(one, rest, &arena).count, 2);
 }
 END_TEST
 
@@ -128,6 +147,7 @@ Suite *test_blob_reference_suite(void)
     tcase_add_test(tc, each_content_is_listed_once_and_in_order);
     tcase_add_test(tc, what_begins_like_a_reference_must_be_one);
     tcase_add_test(tc, an_entity_holds_a_bounded_number);
+    tcase_add_test(tc, the_references_of_unread_parts_count);
     suite_add_tcase(suite, tc);
     return suite;
 }

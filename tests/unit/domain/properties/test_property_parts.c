@@ -152,7 +152,7 @@ static void replace_after_reading(struct property_list now)
 
     property_parts_want_all(&parts);
     read_wanted(&parts);
-    property_parts_plan(&parts, now, property_parts_rest(&parts), &arena, &plan);
+    property_parts_plan(&parts, now, property_parts_rest(&parts, &arena), &arena, &plan);
     apply(&plan);
 }
 
@@ -165,7 +165,7 @@ static void merge(struct property_list changes)
 
     property_parts_want(&parts, changes);
     read_wanted(&parts);
-    rest = property_parts_rest(&parts);
+    rest = property_parts_rest(&parts, &arena);
     if (parts.count > 0)
         now = property_parts_join(&parts, &arena);
     property_parts_plan(&parts, property_list_merge(now, changes, &arena), rest, &arena, &plan);
