@@ -23,6 +23,8 @@ enum {
     LIMIT_ENTITY_BYTES = 1024 * 1024,         /* by the size formula in property.h */
     LIMIT_WIDE_BYTES = 16 * 1024 * 1024,      /* of the properties of a wide entity, as they are stored */
     LIMIT_WIDE_READ_BYTES = 64 * 1024 * 1024, /* of wide entities that one transaction holds in memory */
+    LIMIT_PART_LIST_BYTES =
+        16 * 1024 * 1024, /* of the lists of the parts of several wide entities: part_rows.h */
     /* of the properties that an entry copies, as they are stored; only wide entities can have more */
     LIMIT_ENTRY_BYTES = 2 * 1024 * 1024,
     LIMIT_BATCH_OPERATIONS = 100,           /* of an entity group transaction */

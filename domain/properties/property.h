@@ -138,8 +138,8 @@ MUST_USE enum status property_list_check(
     struct property_list list, const struct entity_key *key, struct error *err);
 
 /*
- * The same for a wide entity that has a rest beside the list: LIMIT_WIDE_PROPERTIES and
- * LIMIT_WIDE_BYTES.
+ * The same for a wide entity that has a rest beside the list: LIMIT_WIDE_PROPERTIES, LIMIT_WIDE_BYTES, and
+ * PART_MAX_UNDIVIDED_BYTES.
  */
 MUST_USE enum status property_list_check_wide(
     struct property_list list, struct property_rest rest, struct error *err);

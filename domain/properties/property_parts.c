@@ -40,6 +40,15 @@ void property_parts_want_name(struct property_parts *parts, struct str name)
         parts->items[low].is_read = true;
 }
 
+bool property_parts_are_scattered(const struct property_parts *parts)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < parts->count; i++)
+        bytes += parts->items[i].bytes;
+    return parts->count > PARTS_MAX_SHORT && bytes / parts->count < PARTS_MIN_AVERAGE_BYTES;
+}
+
 struct property_list property_parts_join(const struct property_parts *parts, struct arena *arena)
 {
     struct str *lists = ARENA_ARRAY(arena, struct str, parts->count);
@@ -113,9 +122,28 @@ static void put_piece(struct pieces *pieces, size_t from, struct piece piece)
     last->count += piece.count;
 }
 
-static bool can_begin(struct str name)
+static bool continues_character(char byte)
 {
-    return name.len <= PART_MAX_NAME_BYTES;
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* What a part begins with if its first property has this name: above the name before it. Whole characters. */
+static struct str dividing_name(struct str before, struct str name)
+{
+    size_t len = 0;
+
+    if (name.len <= PART_MAX_NAME_BYTES)
+        return name;
+    while (len < before.len && before.data[len] == name.data[len])
+        len++;
+    for (len++; len < name.len && continues_character(name.data[len]);)
+        len++;
+    return str_of_bytes(name.data, len);
+}
+
+bool property_parts_can_divide(struct str before, struct str name)
+{
+    return dividing_name(before, name).len <= PART_MAX_NAME_BYTES;
 }
 
 /* Cut what belongs to one part into pieces, of about equal size if it is too long. */
@@ -125,17 +153,20 @@ static void cut(struct pieces *pieces, size_t from, struct str first_name, struc
     size_t wanted = bytes.len / number;
     struct piece piece = { .first_name = first_name, .bytes = { bytes.data, 0 } };
     struct property property;
+    struct str before = STR_EMPTY;
 
     while (property_next(&bytes, &property)) {
         size_t longer = piece.bytes.len + property.record.len;
 
-        if (number > 1 && piece.count > 0 && can_begin(property.name) &&
-            (longer > PART_MAX_BYTES || piece.bytes.len >= wanted)) {
+        if (number > 1 && piece.count > 0 && (longer > PART_MAX_BYTES || piece.bytes.len >= wanted) &&
+            property_parts_can_divide(before, property.name)) {
             put_piece(pieces, from, piece);
-            piece = (struct piece){ .first_name = property.name, .bytes = { property.record.data, 0 } };
+            piece = (struct piece){ .first_name = dividing_name(before, property.name),
+                .bytes = { property.record.data, 0 } };
         }
         piece.bytes.len += property.record.len;
         piece.count++;
+        before = property.name;
     }
     put_piece(pieces, from, piece);
 }

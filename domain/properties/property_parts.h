@@ -8,7 +8,8 @@
  *
  * A short list is in the entity's own row and has no parts. A write touches the parts that its names
  * belong to: a part that becomes too long is cut, a short one is joined with its neighbour, and the
- * others stay as they are, also if they were not read.
+ * others stay as they are, also if they were not read. A part begins with the name of its first property, or if that
+ * is too long, with the beginning by which it differs from the name before it.
  *
  * Pure: no I/O.
  */
@@ -27,6 +28,11 @@ enum {
     PART_MIN_BYTES = 4 * 1024,
     /* of a name with which a part may begin: it is in a key of the database, beside both keys of the entity */
     PART_MAX_NAME_BYTES = 512,
+    /* of properties between which no part can begin; so no part has more than this and PART_MAX_BYTES together */
+    PART_MAX_UNDIVIDED_BYTES = 1024 * 1024,
+    /* more parts with fewer bytes on average are read by the next write, which joins them */
+    PARTS_MAX_SHORT = 64,
+    PARTS_MIN_AVERAGE_BYTES = PART_MIN_BYTES / 2,
 };
 
 /* A part as it is stored. */
@@ -47,6 +53,12 @@ struct property_parts {
 void property_parts_want_all(struct property_parts *parts);
 void property_parts_want(struct property_parts *parts, struct property_list names);
 void property_parts_want_name(struct property_parts *parts, struct str name);
+
+/* Whether writes that shrink values, each in one part, have left many short parts. */
+bool property_parts_are_scattered(const struct property_parts *parts);
+
+/* Whether a part may begin with this name, and the one before it belong to the part before. */
+bool property_parts_can_divide(struct str before, struct str name);
 
 /* The properties of the parts that were read, one list. */
 struct property_list property_parts_join(const struct property_parts *parts, struct arena *arena);

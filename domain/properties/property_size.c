@@ -10,6 +10,7 @@
 
 #include "domain/keys/entity_key.h"
 #include "domain/limits.h"
+#include "domain/properties/property_parts.h"
 #include "domain/reason.h"
 #include "domain/text.h"
 
@@ -89,15 +90,35 @@ enum status property_list_check(struct property_list list, const struct entity_k
     return STATUS_OK;
 }
 
+static enum status refuse_undivided(size_t bytes, struct error *err)
+{
+    reason_set(err, REASON_ENTITY_TOO_LARGE,
+        "properties of the wide entity whose names agree in the first %d bytes take %zu bytes, at most %d "
+        "are "
+        "allowed",
+        PART_MAX_NAME_BYTES, bytes, PART_MAX_UNDIVIDED_BYTES);
+    error_add_meta_int(err, "limit", PART_MAX_UNDIVIDED_BYTES);
+    error_add_meta_int(err, "actual", (int64_t)bytes);
+    return STATUS_INVALID;
+}
+
 enum status property_list_check_wide(struct property_list list, struct property_rest rest, struct error *err)
 {
-    size_t count = rest.count, size = rest.bytes + list.bytes.len;
+    size_t count = rest.count, size = rest.bytes + list.bytes.len, undivided = 0, longest = 0;
+    struct str before = STR_EMPTY;
     struct property property;
 
-    while (property_next(&list.bytes, &property))
+    while (property_next(&list.bytes, &property)) {
+        undivided = property_parts_can_divide(before, property.name) ? 0 : undivided;
+        undivided += property.record.len;
+        longest = undivided > longest ? undivided : longest;
+        before = property.name;
         count++;
+    }
     if (count > LIMIT_WIDE_PROPERTIES)
         return property_size_refuse_count(count, LIMIT_WIDE_PROPERTIES, err);
+    if (longest > PART_MAX_UNDIVIDED_BYTES)
+        return refuse_undivided(longest, err);
     if (size <= LIMIT_WIDE_BYTES)
         return STATUS_OK;
     reason_set(err, REASON_ENTITY_TOO_LARGE,

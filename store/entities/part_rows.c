@@ -12,7 +12,15 @@
 #include "store/session/row_arrays.h"
 #include "store/sql.h"
 
+/* Of a part in a list, beside its name: in the reply of the database, and as a struct property_part. */
+enum { LISTED_BYTES = 128 };
+
 /* ---- reading ---- */
+
+static int64_t max_listed(const struct write_set *set)
+{
+    return set->row_count > 1 ? LIMIT_PART_LIST_BYTES : INT64_MAX;
+}
 
 enum status part_rows_send_list(struct session *session, const struct write_set *set, struct error *err)
 {
@@ -26,6 +34,8 @@ enum status part_rows_send_list(struct session *session, const struct write_set 
         key_arrays_put(&keys, set->rows[i].table->table_id, &set->rows[i].key, set->rows[i].bucket);
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
+    pg_add_int8(&params, max_listed(set));
+    pg_add_int4(&params, LISTED_BYTES);
     return pg_send(&session->pg, &sql_part_list, &params, err);
 }
 
@@ -105,6 +115,42 @@ static void want_for_indexes(struct write_set *set, struct arena *arena)
     }
 }
 
+static size_t read_bytes(const struct plan_row *row)
+{
+    size_t bytes = row->stored.properties.bytes.len;
+
+    for (size_t i = 0; i < row->parts.count; i++)
+        bytes += row->parts.items[i].is_read ? row->parts.items[i].bytes : 0;
+    return bytes;
+}
+
+static size_t bytes_of(const struct property_parts *parts)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < parts->count; i++)
+        bytes += parts->items[i].bytes;
+    return bytes;
+}
+
+/* Mark all parts of entities that have many short ones, as far as the batch may read them. */
+static void want_scattered(struct write_set *set)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < set->row_count; i++)
+        bytes += read_bytes(&set->rows[i]);
+    for (size_t i = 0; i < set->row_count; i++) {
+        struct property_parts *parts = &set->rows[i].parts;
+        size_t more = bytes_of(parts) - read_bytes(&set->rows[i]);
+
+        if (!property_parts_are_scattered(parts) || bytes + more > LIMIT_WIDE_BYTES)
+            continue;
+        property_parts_want_all(parts);
+        bytes += more;
+    }
+}
+
 static void mark_wanted(struct write_set *set, struct arena *arena)
 {
     for (size_t i = 0; i < set->planned_count; i++) {
@@ -115,6 +161,7 @@ static void mark_wanted(struct write_set *set, struct arena *arena)
                 want_for(set->planned[i].rows[k], &in->writes[k], arena);
     }
     want_for_indexes(set, arena);
+    want_scattered(set);
     for (size_t i = 0; i < set->row_count; i++)
         if (set->rows[i].reads_all_parts)
             property_parts_want_all(&set->rows[i].parts);
@@ -132,15 +179,6 @@ static size_t want_parts(const struct plan_row *row, struct key_arrays *keys, st
         pg_array_bytes(names, row->parts.items[i].first_name);
         bytes += row->parts.items[i].bytes;
     }
-    return bytes;
-}
-
-static size_t read_bytes(const struct plan_row *row)
-{
-    size_t bytes = row->stored.properties.bytes.len;
-
-    for (size_t i = 0; i < row->parts.count; i++)
-        bytes += row->parts.items[i].is_read ? row->parts.items[i].bytes : 0;
     return bytes;
 }
 
@@ -174,22 +212,41 @@ static size_t planned_bytes(const struct write_set *set, struct arena *arena)
 }
 
 /* STATUS_LIMIT: as in write_batch.c and strong_build.c, the batch is to be halved. */
+static enum status refuse_writes(
+    const struct write_set *set, const char *what, size_t bytes, int limit, struct error *err)
+{
+    if (set->planned_count != 1)
+        return error_set(err, STATUS_LIMIT, "the %s of these writes are too large to be read together", what);
+    reason_set(err, REASON_ENTITY_TOO_LARGE,
+        "the writes need %zu bytes of %s of wide entities, at most %d are allowed in one request", bytes,
+        what, limit);
+    error_add_meta_int(err, "limit", limit);
+    error_add_meta_int(err, "actual", (int64_t)bytes);
+    return STATUS_INVALID;
+}
+
 static enum status check_bytes(
     const struct write_set *set, size_t bytes, struct arena *arena, struct error *err)
 {
-    if (set->planned_count != 1)
-        return bytes <= LIMIT_WIDE_BYTES && planned_bytes(set, arena) <= 2 * LIMIT_WIDE_BYTES
-                   ? STATUS_OK
-                   : error_set(
-                         err, STATUS_LIMIT, "the parts of these writes are too large to be read together");
-    if (bytes <= LIMIT_WIDE_READ_BYTES)
-        return STATUS_OK;
-    reason_set(err, REASON_ENTITY_TOO_LARGE,
-        "the writes need %zu bytes of wide entities, at most %d are allowed in one request", bytes,
-        LIMIT_WIDE_READ_BYTES);
-    error_add_meta_int(err, "limit", LIMIT_WIDE_READ_BYTES);
-    error_add_meta_int(err, "actual", (int64_t)bytes);
-    return STATUS_INVALID;
+    bool is_alone = set->planned_count == 1;
+
+    if (bytes > (is_alone ? LIMIT_WIDE_READ_BYTES : LIMIT_WIDE_BYTES) ||
+        (!is_alone && planned_bytes(set, arena) > 2 * LIMIT_WIDE_BYTES))
+        return refuse_writes(set, "rows", bytes, LIMIT_WIDE_READ_BYTES, err);
+    return STATUS_OK;
+}
+
+/* The statement ends with the part that exceeds the limit. */
+static enum status check_lists(const struct write_set *set, struct error *err)
+{
+    size_t listed = 0;
+
+    for (size_t i = 0; i < set->row_count; i++)
+        for (size_t k = 0; k < set->rows[i].parts.count; k++)
+            listed += set->rows[i].parts.items[k].first_name.len + LISTED_BYTES;
+    return (int64_t)listed > max_listed(set)
+               ? refuse_writes(set, "lists of the rows", listed, LIMIT_PART_LIST_BYTES, err)
+               : STATUS_OK;
 }
 
 enum part_column { PART_N, PART_PROPERTIES };
@@ -241,6 +298,7 @@ enum status part_rows_read(struct session *session, struct write_set *set, struc
 
     if (!set->is_wide)
         return STATUS_OK;
+    TRY(check_lists(set, err));
     key_arrays_init(&keys, &session->arena);
     pg_array_init(&names, &session->arena, PG_TEXT);
     mark_wanted(set, &session->arena);

@@ -10,16 +10,21 @@
 
 #include "store/entities/write_set.h"
 
-/* Send one statement, after those that lock the rows: list the parts without their properties. */
+/*
+ * Send one statement, after those that lock the rows: list the parts without their properties. A list of one entity
+ * is bounded by its properties, those of several together by LIMIT_PART_LIST_BYTES, which part_rows_read tests.
+ */
 MUST_USE enum status part_rows_send_list(
     struct session *session, const struct write_set *set, struct error *err);
 MUST_USE enum status part_rows_take_list(struct session *session, struct write_set *set, struct error *err);
 
 /*
  * After the rows are filled: read the parts that the plan needs into the rows, in a flight of its
- * own, none if it needs none. Those that the entries of the table's indexes are made from are needed.
+ * own, none if it needs none. Those that the entries of the table's indexes are made from are needed. Scattered
+ * parts are read too, so that the write joins them.
  *
- * STATUS_LIMIT    they have more bytes than the writes of several callers, or of none, may have in memory
+ * STATUS_LIMIT    they, or the lists of parts, have more bytes than the writes of several callers, or of none, may
+ *                 have in memory
  * STATUS_INVALID  ENTITY_TOO_LARGE: the same, for one operation
  */
 MUST_USE enum status part_rows_read(struct session *session, struct write_set *set, struct error *err);

@@ -244,6 +244,57 @@ START_TEST(merges_of_many_callers_do_not_keep_the_entity_in_memory)
 }
 END_TEST
 
+/* Spread an entity over this many parts, each with one property whose name has 500 bytes: 14,000 of them are 7 MB. */
+static void scatter(const char *row, int count)
+{
+    run(scene.store, a_write_operation(&scene.arena, "Wide",
+                         a_write(WRITE_INSERT, "p", row, (struct property_list){ STR_EMPTY })));
+    test_sql(scene.sql,
+        "insert into entity_parts (bucket, table_id, partition_key, row_key, first_name, property_count, "
+        "properties) "
+        "select bucket, table_id, partition_key, row_key, case when i > 0 then name else '' end, 1, "
+        "'\\x7afc030af403'::bytea || name::bytea || '\\x12030a0178'::bytea "
+        "from entities, generate_series(0, %d) i, lateral (select 'n' || lpad(i::text, 499, '0') as name) n "
+        "where row_key = '%s' order by 5",
+        count - 1, row);
+    test_sql(scene.sql,
+        "update entities e set spread = (select sum(octet_length(p.properties)) from entity_parts p where "
+        "p.row_key = "
+        "e.row_key) where row_key = '%s'",
+        row);
+}
+
+static struct write merge_into(const char *row)
+{
+    return a_write(WRITE_MERGE, "p", row, some_texts(&scene.arena, "z", "text", NULL));
+}
+
+START_TEST(lists_of_many_short_parts_are_bounded_and_a_write_of_one_entity_joins_them)
+{
+    enum { PARTS = 14000 };
+    struct write writes[] = { merge_into("a"), merge_into("b") };
+    struct operation *group = a_group(&scene.arena, "Wide", writes, ARRAY_LEN(writes));
+
+    scatter("a", PARTS);
+    scatter("b", PARTS);
+    run(scene.store, group);
+    ck_assert_reason(group, "ENTITY_TOO_LARGE");
+    ck_assert_int_eq(test_number(scene.sql, "select count(*) from entity_parts"), 2 * PARTS);
+
+    for (size_t i = 0; i < ARRAY_LEN(writes); i++) {
+        struct operation *write = a_write_operation(&scene.arena, "Wide", writes[i]);
+
+        run(scene.store, write);
+        ck_assert_reason(write, "OK");
+    }
+    ck_assert_int_lt(test_number(scene.sql, "select count(*) from entity_parts"), PARTS / 10);
+    group = a_group(&scene.arena, "Wide", writes, ARRAY_LEN(writes));
+    run(scene.store, group);
+    ck_assert_reason(group, "OK");
+    ck_assert_int_eq(test_number(scene.sql, "select sum(property_count) from entity_parts"), 2 * (PARTS + 1));
+}
+END_TEST
+
 /* As long as no worker has deleted it, an entity that has expired is in the way of no page. */
 START_TEST(an_expired_entity_does_not_fail_a_page)
 {
@@ -274,6 +325,7 @@ Suite *test_wide_entities_suite(void)
     tcase_add_test(tc, a_write_takes_effect_with_all_parts_or_none);
     tcase_add_test(tc, several_writes_of_one_batch_touch_one_entity);
     tcase_add_test(tc, merges_of_many_callers_do_not_keep_the_entity_in_memory);
+    tcase_add_test(tc, lists_of_many_short_parts_are_bounded_and_a_write_of_one_entity_joins_them);
     tcase_add_test(tc, an_expired_entity_does_not_fail_a_page);
     suite_add_tcase(suite, tc);
     return suite;

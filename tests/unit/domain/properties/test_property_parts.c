@@ -341,10 +341,102 @@ START_TEST(no_part_begins_with_a_name_of_more_than_512_bytes)
     }
     replace_without_reading((struct property_list){ buf_str(&list) });
 
-    check_rows((struct property_list){ buf_str(&list) }, 2 * PART_MAX_BYTES);
+    check_rows((struct property_list){ buf_str(&list) }, PART_MAX_BYTES);
     ck_assert_uint_gt(rows.count, 1);
     for (size_t i = 0; i < rows.count; i++)
         ck_assert_uint_le(rows.parts[i].first_name.len, PART_MAX_NAME_BYTES);
+}
+END_TEST
+
+/* Texts with the same beginning, which is shorter or longer than what a part can begin with. */
+static struct property_list long_names(
+    const char *beginning, size_t repeats, size_t count, size_t value_bytes)
+{
+    char *value = arena_alloc(&arena, value_bytes);
+    struct buf list, name;
+    struct property_builder builder = { .out = &list };
+
+    memset(value, 'x', value_bytes);
+    buf_init(&list, &arena);
+    for (size_t i = 0; i < count; i++) {
+        buf_init(&name, &arena);
+        for (size_t k = 0; k < repeats; k++)
+            buf_append(&name, str_of(beginning));
+        buf_append(&name, arena_format(&arena, "%03zu%0200d", i, 0));
+        property_build(&builder, buf_str(&name),
+            &(struct value){ .type = PROPERTY_STRING, .bytes = { value, value_bytes } });
+    }
+    return (struct property_list){ buf_str(&list) };
+}
+
+static bool is_whole_text(struct str text)
+{
+    while (text.len > 0) {
+        unsigned char lead = (unsigned char)text.data[0];
+        size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+
+        if ((lead & 0xC0) == 0x80 || bytes > text.len)
+            return false;
+        text = str_from(text, bytes);
+    }
+    return true;
+}
+
+START_TEST(names_that_differ_in_their_first_512_bytes_are_divided)
+{
+    static const struct {
+        const char *beginning;
+        size_t repeats;
+    } cases[] = { { "a", 400 }, { "a", 509 }, { "\xc3\xa4", 250 }, { "\xe2\x82\xac", 165 } };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct property_list list = long_names(cases[i].beginning, cases[i].repeats, 500, 4000);
+
+        rows.count = 0;
+        replace_without_reading(list);
+        check_rows(list, PART_MAX_BYTES);
+        ck_assert_uint_gt(rows.count, 30);
+        for (size_t k = 0; k < rows.count; k++) {
+            ck_assert_uint_le(rows.parts[k].first_name.len, PART_MAX_NAME_BYTES);
+            ck_assert(is_whole_text(rows.parts[k].first_name));
+        }
+        merge(property_list_select(list, &(struct str){ "", 0 }, 0, &arena));
+        check_rows(list, PART_MAX_BYTES);
+    }
+}
+END_TEST
+
+START_TEST(names_that_agree_in_their_first_512_bytes_are_bounded)
+{
+    struct error err = { 0 };
+    struct property_list most = long_names("a", 512, 250, 3000), more = long_names("a", 512, 300, 3000);
+
+    ck_assert_int_eq(property_list_check_wide(most, (struct property_rest){ 0 }, &err), STATUS_OK);
+    ck_assert_int_eq(property_list_check_wide(more, (struct property_rest){ 0 }, &err), STATUS_INVALID);
+    ck_assert_int_eq(
+        property_list_check_wide(long_names("a", 400, 500, 4000), (struct property_rest){ 0 }, &err),
+        STATUS_OK);
+    replace_without_reading(most);
+    check_rows(most, PART_MAX_BYTES + PART_MAX_UNDIVIDED_BYTES);
+}
+END_TEST
+
+/* Each write makes one part short and reads no other. */
+START_TEST(many_short_parts_are_seen)
+{
+    struct property_parts parts;
+
+    replace_without_reading(filled(0, NAMES, 1000));
+    parts = stored();
+    ck_assert_uint_gt(parts.count, PARTS_MAX_SHORT);
+    ck_assert(!property_parts_are_scattered(&parts));
+    for (size_t i = 0; i < NAMES; i++)
+        merge(filled(i, i + 1, 1));
+    parts = stored();
+    ck_assert(property_parts_are_scattered(&parts));
+    replace_after_reading(filled(0, NAMES, 1));
+    parts = stored();
+    ck_assert(!property_parts_are_scattered(&parts));
 }
 END_TEST
 
@@ -412,6 +504,9 @@ Suite *test_property_parts_suite(void)
     tcase_add_test(cases, a_replace_that_has_read_the_parts_writes_the_changed_ones_only);
     tcase_add_test(cases, short_parts_are_joined);
     tcase_add_test(cases, no_part_begins_with_a_name_of_more_than_512_bytes);
+    tcase_add_test(cases, names_that_differ_in_their_first_512_bytes_are_divided);
+    tcase_add_test(cases, names_that_agree_in_their_first_512_bytes_are_bounded);
+    tcase_add_test(cases, many_short_parts_are_seen);
     suite_add_tcase(suite, cases);
     tcase_add_checked_fixture(models, setup, teardown);
     tcase_set_timeout(models, 60);
