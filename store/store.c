@@ -488,6 +488,15 @@ void store_read_statistics(struct store *store, struct store_statistics *out)
     waiters_count(&store->waiters, &out->waiting, &out->waiting_refused);
 }
 
+int64_t store_foreground_us(struct store *store)
+{
+    int64_t out = 0;
+
+    for (int i = 0; i < LANE_BULK; i++)
+        out += lane_worked_us(store->lanes[i]);
+    return out;
+}
+
 bool store_is_available(const struct store *store)
 {
     return monitor_sees_database(store->monitor);

@@ -71,6 +71,12 @@ void store_run_until(struct store *store, int arrivals);
 struct scan_snapshot *store_new_snapshot(struct store *store);
 void store_free_snapshot(struct scan_snapshot *snapshot);
 
+/*
+ * For how long, in microseconds, the threads have worked for operations that come before imports and scans. If it has
+ * grown, others were at work.
+ */
+int64_t store_foreground_us(struct store *store);
+
 bool store_is_available(const struct store *store);
 
 /*

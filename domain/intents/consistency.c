@@ -9,6 +9,29 @@
 #include "base/wire.h"
 #include "domain/limits.h"
 
+static int64_t oldest(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+struct consistency consistency_add(
+    const struct consistency *a, const struct consistency *b, struct arena *arena)
+{
+    struct consistency sum = {
+        .epoch = oldest(a->epoch, b->epoch),
+        .table_id = a->table_id == b->table_id ? a->table_id : 0,
+        .account = STR_EMPTY,
+        .id = STR_EMPTY,
+        .blocks = ARENA_ARRAY(arena, struct intent_block, a->block_count + b->block_count),
+    };
+
+    for (size_t i = 0; i < a->block_count; i++)
+        sum.blocks[sum.block_count++] = a->blocks[i];
+    for (size_t i = 0; i < b->block_count; i++)
+        sum.blocks[sum.block_count++] = b->blocks[i];
+    return sum;
+}
+
 /* ---- encoding ---- */
 
 static void write_counted(struct buf *out, struct str text)
@@ -135,8 +158,8 @@ bool consistency_of_transaction(
         if (transaction->timeline[i].left_open.len == 0 ||
             !consistency_decode(transaction->timeline[i].left_open, arena, &step) || step.block_count != 1)
             continue;
-        /* The oldest epoch counts, so that the token is refused after a later fail-over. */
-        sum.epoch = sum.block_count == 0 || step.epoch < sum.epoch ? step.epoch : sum.epoch;
+        /* as consistency_add */
+        sum.epoch = sum.block_count == 0 ? step.epoch : oldest(step.epoch, sum.epoch);
         sum.blocks[sum.block_count++] = step.blocks[0];
     }
     if (sum.block_count == 0)

@@ -67,6 +67,13 @@ static inline struct intent_id intent_block_id(const struct intent_block *block,
 }
 
 /*
+ * Both together. With two tables the sum names none. The oldest epoch counts, so that the token is refused after a
+ * later fail-over. Neither may name a transaction. The sum borrows the buckets.
+ */
+struct consistency consistency_add(
+    const struct consistency *a, const struct consistency *b, struct arena *arena);
+
+/*
  * The stored form; equal values have equal bytes. Decoding borrows the bytes; false: they are not
  * of this form.
  */

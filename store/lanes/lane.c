@@ -361,7 +361,7 @@ static struct operation *drop_all_late(struct lane *lane, struct operation *batc
     return live;
 }
 
-static int64_t worked_us(struct lane *lane)
+int64_t lane_worked_us(struct lane *lane)
 {
     const struct lane_work *work = &lane->work;
     int64_t out;
@@ -402,7 +402,7 @@ static struct foreground count_foreground(const struct lane *lane)
     if (lane->options.gives_way_count > 0)
         out.counted_us = clock_monotonic_us();
     for (int i = 0; i < lane->options.gives_way_count; i++)
-        out.worked_us += worked_us(lane->options.gives_way_to[i]);
+        out.worked_us += lane_worked_us(lane->options.gives_way_to[i]);
     return out;
 }
 

@@ -128,6 +128,9 @@ void lane_wake(struct lane *lane);
 
 bool lane_has_work(struct lane *lane);
 
+/* The time that all threads together have spent on batches so far, in microseconds. */
+int64_t lane_worked_us(struct lane *lane);
+
 /* Fills all members except the name. */
 void lane_read_statistics(struct lane *lane, struct lane_statistics *out);
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads by an index that must see certain writes: consistency tokens, bounds on staleness, the latest."""
 
+import contextlib
+import queue
 import signal
+import threading
 import unittest
 
 from tavola_test.case import ServerCase
@@ -92,6 +95,55 @@ class Freshness(ServerCase):
         self.continue_worker()
         self.assertEqual(self.rows_of(calls[0]), ["a", "b"])
         self.assertEqual(len(self.rows_of(calls[1])), 300)
+
+    @contextlib.contextmanager
+    def others_at_work(self):
+        caller, table, over = self.stack.connect(), self.new_table(), threading.Event()
+
+        def work():
+            while not over.is_set():
+                caller.insert_or_replace_entity(table=table, entity=entity("p", "r"))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            caller.channel.close()
+
+    def commits(self, row):
+        """The number of transactions that have written the entities of this row key."""
+        return int(self.stack.sql(f"select count(distinct xmin::text) from entities where row_key = '{self.table}{row}'"))
+
+    def import_message(self, replies, row):
+        """The answer to a message of a thousand entities, two of which are refused."""
+        entities = [entity(f"p{i:03}", f"{self.table}{row}", City="Rome") for i in range(1000)]
+        for refused in (5, 995):
+            entities[refused].row_key = "long" * 1000
+        self.given.put(ImportEntitiesRequest(table=self.table, entities=entities))
+        return next(replies)
+
+    def test_an_import_beside_others_has_small_chunks_and_the_same_answers(self):
+        self.stop_worker()
+        self.given = queue.Queue()
+        replies = iter(self.client.import_entities(iter(self.given.get, None)))
+        row, reply = 0, None
+        with self.others_at_work():
+            while row == 0 or self.commits(row) < 2:  # the first chunk has nothing before it that could tell
+                row += 1
+                reply = self.import_message(replies, row)
+                self.assertEqual(reply.committed, row * 998)
+                self.assertEqual([one.position for one in reply.rejected], [(row - 1) * 1000 + at for at in (5, 995)])
+        self.given.put(None)
+        self.assertEqual(list(replies), [])
+        self.stack.sql("delete from intents where partition_key <> 'p000'")  # of all chunks but the first
+        error = self.refused(
+            "FAILED_PRECONDITION", "NOT_FRESH_ENOUGH", self.in_time, self.rows, "Rome", timeout=1,
+            at_least=[reply.consistency_token]
+        )
+        self.assertIn("has not reached the index", error.message)
 
     def test_a_repeated_request_has_the_token_it_had(self):
         first = self.insert("a", "Bonn", request_id=f"{self.table}-1")

@@ -2,12 +2,16 @@
 /*
  * import_entities.c - EntityService.ImportEntities: insert-or-replace any number of entities.
  *
- * A message is written in chunks. Each chunk is one non-atomic operation and is answered when it is committed; a
- * message of ordinary size is one chunk. The next message is read after the answer to the last chunk.
+ * A message is written in chunks (domain/writes/import_chunk.h). Each chunk is one non-atomic operation. A message of
+ * ordinary size is answered once, when its last chunk is committed; a larger one after every IMPORT_ANSWER_ENTITIES. If
+ * a chunk fails, the import ends, and what was committed since the last answer is not told: the client sends it again.
+ * The next message is read after the last answer to this one.
  *
  * An entity that continues in the next message is kept (api/codec_parts.h) until its last part has arrived; it is then
  * written alone. A message with a part is answered as any other, though the part is not committed.
  */
+#include <assert.h>
+
 #include "api/codec_error.h"
 #include "api/codec_parts.h"
 #include "api/codec_write.h"
@@ -15,20 +19,24 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/text.h"
+#include "domain/writes/import_chunk.h"
 #include "service/consistency.h"
 #include "service/handlers/handlers.h"
 #include "service/stream.h"
-
-enum {
-    CHUNK_ENTITIES = 1000,  /* a transaction of some milliseconds */
-    CHUNK_REJECTIONS = 300, /* keeps an answer below LIMIT_REPLY_BYTES */
-};
 
 /* An entity that is refused before the store gets it. */
 struct rejection {
     int64_t position;
     const Tavola__V1__Entity *entity;
     struct error err;
+};
+
+/* What the next answer tells; of the chunks so far since the last one. */
+struct next_answer {
+    size_t entities;
+    size_t rejections;
+    struct buf rejected;  /* the field of the message */
+    struct buf left_open; /* struct consistency, encoded; empty: none */
 };
 
 struct import {
@@ -45,6 +53,9 @@ struct import {
     size_t next;                                      /* the first entity of the next chunk */
     /* position in the stream of the message's first entity */
     int64_t position;
+
+    struct next_answer answer;
+    int64_t others_us; /* store_foreground_us when the last chunk was made */
 
     /* The current chunk. */
     size_t *sources; /* writes[i] is entity sources[i] of the message */
@@ -88,8 +99,10 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
 {
     struct import *import;
 
-    if (!ctx->state)
-        ctx->state = ARENA_NEW(ctx->arena, struct import);
+    if (!ctx->state) {
+        ctx->state = import = ARENA_NEW(ctx->arena, struct import);
+        import->others_us = store_foreground_us(ctx->service->store);
+    }
     import = ctx->state;
     import->request = (const Tavola__V1__ImportEntitiesRequest *)ctx->request;
     import->next = 0;
@@ -121,52 +134,114 @@ static void write_rejection(struct buf *out, int64_t position, const Tavola__V1_
 }
 
 /* Write the chunk's rejections, and count the other entities as committed. */
-static void write_rejections(
-    struct import *import, const struct operation *operation, struct buf *out, struct arena *arena)
+static void add_rejections(struct import *import, const struct operation *operation, struct arena *arena)
 {
     struct error **errors = operation->out.write.errors;
+    struct next_answer *answer = &import->answer;
 
     for (size_t i = 0; i < import->rejection_count; i++)
-        write_rejection(out, import->rejections[i].position, import->rejections[i].entity,
+        write_rejection(&answer->rejected, import->rejections[i].position, import->rejections[i].entity,
             &import->rejections[i].err, arena);
+    answer->rejections += import->rejection_count;
     for (size_t i = 0; i < operation->in.write.count; i++) {
         size_t source = import->sources[i];
 
-        if (errors && errors[i])
-            write_rejection(
-                out, import->position + (int64_t)source, import->request->entities[source], errors[i], arena);
-        else
+        if (errors && errors[i]) {
+            write_rejection(&answer->rejected, import->position + (int64_t)source,
+                import->request->entities[source], errors[i], arena);
+            answer->rejections++;
+        } else {
             import->committed++;
+        }
     }
+}
+
+static struct consistency kept_left_open(const struct next_answer *answer, struct arena *arena)
+{
+    struct consistency kept = { 0 };
+    bool is_whole = consistency_decode(buf_str(&answer->left_open), arena, &kept);
+
+    assert(is_whole && "add_left_open has encoded it");
+    (void)is_whole;
+    return kept;
+}
+
+static void add_left_open(struct next_answer *answer, const struct consistency *more, struct arena *arena)
+{
+    struct consistency sum;
+
+    if (!more)
+        return;
+    sum = *more;
+    if (answer->left_open.len > 0) {
+        struct consistency kept = kept_left_open(answer, arena);
+
+        sum = consistency_add(&kept, more, arena);
+    }
+    answer->left_open.len = 0;
+    buf_append(&answer->left_open, consistency_encode(&sum, arena));
+}
+
+static void forget_answer(struct next_answer *answer)
+{
+    buf_cleanup(&answer->rejected);
+    buf_cleanup(&answer->left_open);
+    *answer = (struct next_answer){ .entities = 0 };
+}
+
+static bool is_answer_due(const struct import *import)
+{
+    return import->next == import->request->n_entities || import->answer.entities >= IMPORT_ANSWER_ENTITIES ||
+           import->answer.rejections >= IMPORT_ANSWER_REJECTIONS;
+}
+
+static enum status write_answer(struct call_ctx *ctx, struct import *import, struct error *err)
+{
+    Tavola__V1__ImportEntitiesResponse head = TAVOLA__V1__IMPORT_ENTITIES_RESPONSE__INIT;
+    struct next_answer *answer = &import->answer;
+    struct consistency left_open;
+    struct str token;
+
+    if (answer->left_open.len > 0)
+        left_open = kept_left_open(answer, ctx->arena);
+    TRY(consistency_write(
+        ctx->service, answer->left_open.len > 0 ? &left_open : NULL, ctx->arena, &token, err));
+    head.committed = import->committed;
+    head.consistency_token = codec_bytes(token);
+    codec_pack(&ctx->reply, 0, &head.base);
+    buf_append(&ctx->reply, buf_str(&answer->rejected));
+    forget_answer(answer);
+    return STATUS_OK;
+}
+
+static void end_message(struct import *import)
+{
+    if (import->next < import->request->n_entities)
+        return;
+    /* an entity counts with its last part */
+    import->position += (int64_t)import->request->n_entities - (import->request->continues ? 1 : 0);
+    if (!import->request->continues)
+        codec_parts_clear(&import->parts);
+    import->request = NULL;
 }
 
 /* Answer a chunk whose operation has succeeded, or that has no operation because all its entities were refused. */
 static enum status write_message(
     struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err)
 {
-    Tavola__V1__ImportEntitiesResponse head = TAVOLA__V1__IMPORT_ENTITIES_RESPONSE__INIT;
     struct import *import = ctx->state;
-    struct buf rejected;
-    struct str token;
 
-    (void)step;
     if (operation->out.write.table_id != 0)
         import->table_id = operation->out.write.table_id;
-    TRY(consistency_write(ctx->service, operation->out.write.left_open, ctx->arena, &token, err));
-    buf_init(&rejected, ctx->arena);
-    write_rejections(import, operation, &rejected, ctx->arena);
-    head.committed = import->committed;
-    head.consistency_token = codec_bytes(token);
-    codec_pack(&ctx->reply, 0, &head.base);
-    buf_append(&ctx->reply, buf_str(&rejected));
-    if (import->next == import->request->n_entities) {
-        /* an entity counts with its last part */
-        import->position += (int64_t)import->request->n_entities - (import->request->continues ? 1 : 0);
-        if (!import->request->continues)
-            codec_parts_clear(&import->parts);
-        ctx->state_bytes = codec_parts_bytes(&import->parts);
-        import->request = NULL;
-    }
+    add_rejections(import, operation, ctx->arena);
+    add_left_open(&import->answer, operation->out.write.left_open, ctx->arena);
+    if (is_answer_due(import))
+        TRY(write_answer(ctx, import, err));
+    else
+        *step = STREAM_NEXT;
+    end_message(import);
+    ctx->state_bytes = codec_parts_bytes(&import->parts) + import->answer.rejected.capacity +
+                       import->answer.left_open.capacity;
     return STATUS_OK;
 }
 
@@ -199,11 +274,23 @@ static void add_entity(struct call_ctx *ctx, struct import *import, size_t index
         import->sources[in->count++] = index;
 }
 
+/* Whether others were at work since the last chunk. */
+static bool is_beside_others(struct call_ctx *ctx, struct import *import)
+{
+    int64_t others_us = store_foreground_us(ctx->service->store);
+    bool out = others_us > import->others_us;
+
+    import->others_us = others_us;
+    return out;
+}
+
 /* Turn the next entities of the message into an operation. */
 static void decode_chunk(struct call_ctx *ctx, struct import *import, struct operation *out)
 {
     size_t left = import->request->n_entities - import->next;
-    size_t max = left < CHUNK_ENTITIES ? left : CHUNK_ENTITIES;
+    size_t unanswered = IMPORT_ANSWER_ENTITIES - import->answer.entities;
+    size_t max = import_chunk_entities(left < unanswered ? left : unanswered, is_beside_others(ctx, import));
+    size_t max_rejections = IMPORT_ANSWER_REJECTIONS - import->answer.rejections;
 
     out->kind = OPERATION_WRITE;
     out->table = import->table;
@@ -211,10 +298,12 @@ static void decode_chunk(struct call_ctx *ctx, struct import *import, struct ope
     out->in.write.writes = ARENA_ARRAY(ctx->arena, struct write, max);
     import->sources = ARENA_ARRAY(ctx->arena, size_t, max);
     import->rejections =
-        ARENA_ARRAY(ctx->arena, struct rejection, max < CHUNK_REJECTIONS ? max : CHUNK_REJECTIONS);
+        ARENA_ARRAY(ctx->arena, struct rejection, max < max_rejections ? max : max_rejections);
     import->rejection_count = 0;
-    for (size_t i = 0; i < max && import->rejection_count < CHUNK_REJECTIONS; i++)
+    for (size_t i = 0; i < max && import->rejection_count < max_rejections; i++) {
         add_entity(ctx, import, import->next++, &out->in.write);
+        import->answer.entities++;
+    }
 }
 
 static enum status check_end(const struct import *import, struct error *err)
@@ -252,11 +341,12 @@ static void end_requests(struct call_ctx *ctx)
         import->has_ended = true;
 }
 
-static void release_parts(struct call_ctx *ctx)
+static void release_import(struct call_ctx *ctx)
 {
     struct import *import = ctx->state;
 
     codec_parts_clear(&import->parts);
+    forget_answer(&import->answer);
 }
 
 static const struct stream_method stream = {
@@ -264,7 +354,7 @@ static const struct stream_method stream = {
     .fill_operation = fill_operation,
     .write_message = write_message,
     .end_requests = end_requests,
-    .release = release_parts,
+    .release = release_import,
 };
 
 const struct method import_entities_method = {

@@ -117,6 +117,31 @@ START_TEST(then_for_what_its_steps_have_left_open)
 }
 END_TEST
 
+static const struct {
+    int64_t epochs[2], tables[2];
+    int64_t epoch, table_id;
+} sums[] = {
+    { { 3, 3 }, { 42, 42 }, 3, 42 },
+    { { 3, 4 }, { 42, 42 }, 3, 42 },
+    { { 4, 3 }, { 42, 43 }, 3, 0 },
+};
+
+START_TEST(a_sum_names_what_both_have_left_open)
+{
+    struct intent_block first[] = { a_block(1), a_block(2) }, second[] = { a_block(3) };
+    const struct consistency a = { sums[_i].epochs[0], sums[_i].tables[0], STR_EMPTY, STR_EMPTY, first, 2 };
+    const struct consistency b = { sums[_i].epochs[1], sums[_i].tables[1], STR_EMPTY, STR_EMPTY, second, 1 };
+    struct consistency sum = consistency_add(&a, &b, &arena), back;
+
+    ck_assert_int_eq(sum.epoch, sums[_i].epoch);
+    ck_assert_int_eq(sum.table_id, sums[_i].table_id);
+    ck_assert(consistency_decode(consistency_encode(&sum, &arena), &arena, &back));
+    ck_assert_uint_eq(back.block_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(back.blocks[i].first, i + 1);
+}
+END_TEST
+
 Suite *test_consistency_suite(void)
 {
     Suite *suite = suite_create("consistency");
@@ -127,6 +152,7 @@ Suite *test_consistency_suite(void)
     tcase_add_test(tc, other_bytes_are_refused);
     tcase_add_loop_test(tc, a_transaction_stands_for_itself_until_it_has_ended, 0, 3);
     tcase_add_test(tc, then_for_what_its_steps_have_left_open);
+    tcase_add_loop_test(tc, a_sum_names_what_both_have_left_open, 0, ARRAY_LEN(sums));
     suite_add_tcase(suite, tc);
     return suite;
 }
