@@ -32,6 +32,7 @@ PROBES = 2
 LAG_TIMES = 2  # as long as the other measurements: a probe sees one lag after the other
 LOG_FILES = 128  # of 16 MB each: as much as PostgreSQL writes between two checkpoints with max_wal_size = 4GB
 PLAIN_SHARE = 80
+PLAIN_BESIDE = ("alone", "beside import")
 
 _LOADS = {"get": "GetEntity", "upsert": "InsertOrReplaceEntity"}
 _BESIDE = ("alone", "beside scan", "beside import", "beside index build", "beside vacuum")
@@ -144,6 +145,21 @@ class Latency:
             self.plain_saturated()
         return self.loads.pgbench(self.product.pgbench_upsert, rate=self.plain_maximum * share, logged=True)
 
+    @contextlib.contextmanager
+    def plain_import(self):
+        """One client of pgbench that upserts a thousand rows, again and again."""
+        command = ["pgbench", "-n", "-M", "prepared", "-c1", "-T", "60", "-f", self.product.pgbench_import, self.product.postgres]
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield
+        finally:
+            child.kill()
+            child.wait()
+
+    def plain_beside(self, kind):
+        with contextlib.nullcontext() if kind == PLAIN_BESIDE[0] else self.plain_import():
+            return self.plain_open_loop(MIXED_SHARE)
+
     # ---- beside other work ----
 
     @contextlib.contextmanager
@@ -236,6 +252,7 @@ class Latency:
         out |= {f"{load} saturated": lambda load=load: self.saturate(load) for load in _OVERLOADED}
         out |= {"pgbench upsert one at a time": self.plain_one_at_a_time, "pgbench upsert saturated": self.plain_saturated,
                 f"pgbench upsert at {PLAIN_SHARE} %": lambda: self.plain_open_loop(PLAIN_SHARE / 100)}
+        out |= {f"pgbench upsert {kind}": lambda kind=kind: self.plain_beside(kind) for kind in PLAIN_BESIDE}
         out |= {"indexed, sustained": self.sustain, "lag idle": self.lag_idle}
         for share in SHARES:
             for load in _LOADS:
@@ -266,6 +283,9 @@ def _rows():
     for figure in FIGURES:
         yield Row(f"pgbench upsert at {PLAIN_SHARE} % of its maximum, {_named(figure)} / one at a time, p50",
                   (f"pgbench upsert at {PLAIN_SHARE} %", figure), ("pgbench upsert one at a time", "p50_us"), "<=", unit="us")
+    for figure in FIGURES:
+        yield Row(f"pgbench upsert {PLAIN_BESIDE[1]}, {_named(figure)} / alone", (f"pgbench upsert {PLAIN_BESIDE[1]}", figure),
+                  (f"pgbench upsert {PLAIN_BESIDE[0]}", figure), "<=", unit="us")
     for kind in _BESIDE[1:]:
         for load in _MIXED:
             for figure in FIGURES:

@@ -36,6 +36,17 @@ set version = e.version + 1, ts = e.ts + 1, properties = excluded.properties ret
     return keys + get, keys + upsert
 
 
+def _pgbench_import(table, bytes_):
+    """Upserts of a thousand neighbouring rows in one statement."""
+    return f"""\\set k random({wire.FIRST}, {wire.FIRST + wire.COUNT - 1000})
+insert into {table} as e (table_id, partition_key, row_key, bucket, version, ts, properties)
+select 1, 'p' || n / {wire.KEYS_PER_PARTITION}, 'r' || n, 0, 1, 1, '\\x{"78" * bytes_}'::bytea
+from generate_series(:k, :k + 999) n
+on conflict (table_id, partition_key, row_key, bucket) do update
+set version = e.version + 1, ts = e.ts + 1, properties = excluded.properties;
+"""
+
+
 class Product:
     """server: its name; postgres: its database, if it is not the shared one."""
 
@@ -165,6 +176,7 @@ class Product:
         self.filtered = self.file("filtered", wire.query_filter("Scanned", "PartitionKey eq 'p000000' and Prop0 eq 'absent'"))
         self.pgbench_get, self.pgbench_upsert = [
             self.text(f"pgbench-{i}", script) for i, script in enumerate(_pgbench_scripts("bench_rows", 250))]
+        self.pgbench_import = self.text("pgbench-import", _pgbench_import("bench_rows", 250))
         self.pgbench_large = self.text("pgbench-large", _pgbench_scripts("large_rows", 20_000)[1].replace(
             f"{wire.FIRST + wire.COUNT - 1})", f"{wire.FIRST + 999})"))
 
