@@ -71,6 +71,12 @@ bool lookup_hits_name(const struct index *index, struct operation *operation)
     return true;
 }
 
+/* Whether the caller wants less of each entity than all of it. */
+static bool returns_parts(const struct operation_lookup *in)
+{
+    return in->select_count > 0 || in->keys_only;
+}
+
 /* Ask for the properties that the caller wants, and those that tell whether the entity still has its entry. */
 static void ask_wide(const struct index *index, const struct operation *operation, struct operation_get *out)
 {
@@ -79,9 +85,9 @@ static void ask_wide(const struct index *index, const struct operation *operatio
     struct str *names;
     size_t count;
 
-    out->enough_bytes = LIMIT_REPLY_BYTES;
-    if (in->select_count == 0 && !in->keys_only)
+    if (!returns_parts(in))
         return;
+    out->enough_bytes = LIMIT_REPLY_BYTES; /* only the properties that are asked for are read */
     count = index_names_of_key(index, operation->arena, &needed);
     names = ARENA_ARRAY(operation->arena, struct str, count + in->select_count);
     memcpy(names, needed, count * sizeof(*names));
@@ -105,7 +111,10 @@ void lookup_hits_ask(
         .table = arena_copy(operation->arena, index->source_name),
         .arena = operation->arena,
         .times = operation->times,
-        .in.get = { .keys = keys, .count = out->count } };
+        .in.get = { .keys = keys,
+            .count = out->count,
+            .enough_bytes =
+                returns_parts(&operation->in.lookup) ? LIMIT_PAGE_EXAMINED_BYTES : LIMIT_REPLY_BYTES } };
     if (is_wide)
         ask_wide(index, operation, &sources->in.get);
 }

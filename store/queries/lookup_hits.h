@@ -26,7 +26,8 @@ bool lookup_hits_name(const struct index *index, struct operation *operation);
 
 /*
  * Make the OPERATION_GET that reads the sources, in the operation's arena. Of wide ones only the properties that are
- * wanted, or that tell whether it has the entry, are read, and after LIMIT_REPLY_BYTES no further source need be.
+ * wanted, or that tell whether it has the entry, are read. After LIMIT_REPLY_BYTES no further source need be; of others
+ * than wide ones, if parts of them are wanted, after LIMIT_PAGE_EXAMINED_BYTES.
  */
 void lookup_hits_ask(
     const struct index *index, bool is_wide, const struct operation *operation, struct operation *sources);

@@ -2,6 +2,7 @@
 /* test_lookup.c - look-ups: which entities they find, how they treat entries that are behind, and pages. */
 #include <check.h>
 
+#include "domain/limits.h"
 #include "domain/operations/operation_times.h"
 #include "tests/support/builders.h"
 
@@ -222,6 +223,58 @@ START_TEST(the_union_of_pages_is_the_whole)
 }
 END_TEST
 
+enum { NOTE_BYTES = 60000 }; /* a person that has grown has 480 kB */
+
+/* The entries show people as they were before. */
+static void let_people_grow(void)
+{
+    char *note = arena_alloc(&scene.arena, NOTE_BYTES + 1);
+
+    memset(note, 'x', NOTE_BYTES);
+    note[NOTE_BYTES] = 0;
+    for (int i = 0; i < PEOPLE; i++)
+        scene_write(&scene, a_write(WRITE_MERGE, "bonn", name_of(i),
+                                some_texts(&scene.arena, "Note0", note, "Note1", note, "Note2", note, "Note3",
+                                    note, "Note4", note, "Note5", note, "Note6", note, "Note7", note, NULL)));
+}
+
+static size_t bytes_in(const struct operation *lookup)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < lookup->out.lookup.count; i++)
+        bytes += lookup->out.lookup.entities[i].properties.bytes.len;
+    return bytes;
+}
+
+/* A page that returns less of each entity than it has to read may read more. */
+START_TEST(a_checked_page_ends_when_it_has_read_enough)
+{
+    struct operation *page = NULL;
+    struct buf names;
+    int pages = 0;
+
+    let_people_grow();
+    buf_init(&names, &scene.arena);
+    do {
+        struct operation *before = page;
+
+        page = a_lookup("Bonn", false);
+        page->in.lookup.keys_only = _i == 1;
+        page->in.lookup.has_after = before != NULL;
+        if (before)
+            page->in.lookup.after = before->out.lookup.position;
+        run(scene.store, page);
+        buf_append(&names, str_of(names_in(page)));
+        if (_i == 0)
+            ck_assert_uint_le(bytes_in(page), LIMIT_REPLY_BYTES + LIMIT_ENTITY_BYTES);
+        pages++;
+    } while (page->out.lookup.more);
+    ck_assert(str_equal(buf_str(&names), STR_LITERAL("abcdefghijkl")));
+    ck_assert_int_eq(pages > 1, _i == 0);
+}
+END_TEST
+
 /* ---- the index itself ---- */
 
 START_TEST(an_index_that_is_not_ready_is_refused_until_it_is)
@@ -340,6 +393,7 @@ Suite *test_lookup_suite(void)
     tcase_add_loop_test(tc, a_range_bounds_the_next_part, 0, ARRAY_LEN(range_cases));
     tcase_add_test(tc, all_parts_can_be_bound);
     tcase_add_loop_test(tc, the_union_of_pages_is_the_whole, 0, ARRAY_LEN(limits));
+    tcase_add_loop_test(tc, a_checked_page_ends_when_it_has_read_enough, 0, 2);
     tcase_add_loop_test(tc, an_index_that_is_not_ready_is_refused_until_it_is, INDEX_BUILDING, INDEX_READY);
     tcase_add_loop_test(tc, only_an_index_can_be_looked_up, 0, 2);
     tcase_add_test(tc, a_new_index_under_the_old_name_answers_with_its_own_entries);
