@@ -7,6 +7,7 @@ import socket
 import unittest
 
 from tavola_test.client import entity
+from tavola_test.ports import free_port
 from tavola_test.processes import run_program
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
@@ -86,9 +87,7 @@ class DatabaseSettings(unittest.TestCase):
 
     @unittest.skipUnless(POOLER, "pgbouncer is not installed")
     def test_a_pooler_in_between(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         settings = os.path.join(self.stack.folder, "pooler.ini")
         with open(settings, "w", encoding="ascii") as file:
             file.write(

@@ -335,9 +335,11 @@ class ACollectorInTrouble(TracingCase):
         self.write(3)
         wait_for("drops", lambda: self.count("dropped") >= 3)
         self.collector.answer = 200
+        self.write(1)
+        wait_for("a span behind those that were refused", lambda: self.count("sent") >= 1)
         before = self.count("dropped")
         self.write(2)
-        wait_for("spans", lambda: self.count("sent") >= 2)
+        wait_for("spans", lambda: self.count("sent") >= 3)
         self.assertEqual(self.count("dropped"), before)
         self.assertIn(
             "the collector answers 503",
