@@ -87,6 +87,8 @@ struct merging {
     struct operation *operation;
     struct entity *found; /* under the keys of their entries */
     size_t count;
+    struct arena arena; /* of the texts of what was found */
+    size_t bytes;       /* of its properties */
 };
 
 /* Below 0 if a comes before b on the page, in the direction of the look-up. */
@@ -108,19 +110,28 @@ static bool is_on_page(const struct operation *operation, const struct entity_ke
            (!out->more || page_order(operation, entry, &out->position) <= 0);
 }
 
+static void copy_texts(struct entity *entity, struct arena *arena)
+{
+    entity->key.partition = arena_copy(arena, entity->key.partition);
+    entity->key.row = arena_copy(arena, entity->key.row);
+    entity->properties.bytes = arena_copy(arena, entity->properties.bytes);
+}
+
 static void add_source(struct merging *merging, const struct entity *source, struct arena *scratch)
 {
-    struct arena *arena = merging->operation->arena;
+    struct entity *found = &merging->found[merging->count];
     struct index_entry entry;
     const char *why;
 
     if (index_plan_project(merging->index, source, scratch, &entry, &why) != PROJECTED ||
         !lookup_range_holds(merging->range, &entry.key) || !is_on_page(merging->operation, &entry.key))
         return;
-    merging->found[merging->count] = *source;
-    merging->found[merging->count].key =
-        (struct entity_key){ arena_copy(arena, entry.key.partition), arena_copy(arena, entry.key.row) };
-    merging->found[merging->count++].properties.bytes = arena_copy(arena, entry.properties.bytes);
+    *found = *source;
+    found->key = entry.key;
+    found->properties = entry.properties;
+    copy_texts(found, &merging->arena);
+    merging->bytes += found->properties.bytes.len;
+    merging->count++;
 }
 
 /* In a unique index, an entity that does not own its value has no entry. */
@@ -195,6 +206,55 @@ static int descending(const void *a, const void *b)
     return ascending(b, a);
 }
 
+static void sort_page(const struct operation *operation, struct entity *entities, size_t count)
+{
+    qsort(entities, count, sizeof(*entities), operation->in.lookup.descending ? descending : ascending);
+}
+
+/* The page ends with this entry: the others belong to the next one. */
+static void end_page(struct operation *operation, const struct entity_key *last)
+{
+    struct outcome_lookup *out = &operation->out.lookup;
+
+    out->more = true;
+    out->position = (struct entity_key){ arena_copy(operation->arena, last->partition),
+        arena_copy(operation->arena, last->row) };
+    while (out->count > 0 && !is_on_page(operation, &out->entities[out->count - 1].key))
+        out->count--;
+}
+
+/* If more was found than a page may examine, keep what a reply may have, and end the page there. */
+static void drop_excess(struct merging *merging)
+{
+    struct arena all = merging->arena;
+    size_t kept = 0;
+
+    if (merging->bytes <= LIMIT_PAGE_EXAMINED_BYTES)
+        return;
+    sort_page(merging->operation, merging->found, merging->count);
+    arena_init(&merging->arena);
+    merging->bytes = 0;
+    while (merging->bytes < LIMIT_REPLY_BYTES) {
+        copy_texts(&merging->found[kept], &merging->arena);
+        merging->bytes += merging->found[kept++].properties.bytes.len;
+    }
+    merging->count = kept;
+    end_page(merging->operation, &merging->found[kept - 1].key);
+    arena_cleanup(&all);
+}
+
+static enum status find_open(
+    struct session *session, struct merging *merging, const struct open_sources *open, struct error *err)
+{
+    for (size_t at = 0, read; at < open->count; at += read) {
+        size_t left = open->count - at;
+
+        TRY(read_chunk(session, merging, open->keys + at, left < CHUNK ? left : CHUNK, &read, err));
+        drop_excess(merging);
+    }
+    return STATUS_OK;
+}
+
 static void merge(struct merging *merging)
 {
     struct operation *operation = merging->operation;
@@ -204,9 +264,11 @@ static void merge(struct merging *merging)
 
     if (merging->count == 0)
         return;
+    for (size_t i = 0; i < merging->count; i++)
+        copy_texts(&merging->found[i], operation->arena);
     memcpy(all, out->entities, out->count * sizeof(*all));
     memcpy(all + out->count, merging->found, merging->count * sizeof(*all));
-    qsort(all, count, sizeof(*all), operation->in.lookup.descending ? descending : ascending);
+    sort_page(operation, all, count);
     out->entities = all;
     out->count = count;
     if (count <= limit)
@@ -224,13 +286,13 @@ enum status lookup_latest_merge(struct session *session, const struct index *ind
         .range = range,
         .operation = operation,
         .found = ARENA_ARRAY(operation->arena, struct entity, open->count) };
+    enum status status;
 
-    for (size_t at = 0, read; at < open->count; at += read) {
-        size_t left = open->count - at;
-
-        TRY(read_chunk(session, &merging, open->keys + at, left < CHUNK ? left : CHUNK, &read, err));
-    }
+    arena_init(&merging.arena);
+    status = find_open(session, &merging, open, err);
     operation->out.lookup.stats.rows_examined += (int64_t)open->count;
-    merge(&merging);
-    return STATUS_OK;
+    if (status == STATUS_OK)
+        merge(&merging);
+    arena_cleanup(&merging.arena);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "domain/limits.h"
 #include "domain/operations/operation_times.h"
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/indexes/lookup_read.h"
@@ -549,6 +550,71 @@ START_TEST(pages_of_the_latest_are_those_of_an_index_that_is_fresh)
 }
 END_TEST
 
+/* An index whose entries have all properties of their entities. */
+static void make_index_of_all(void)
+{
+    static struct index all;
+
+    all = city_index;
+    all.index_id = INDEX_ID + 1;
+    all.name = STR_LITERAL("AllByCity");
+    all.projection = PROJECT_ALL;
+    scene_index(&scene, &all);
+}
+
+enum { LARGE = 50, NOTE_BYTES = 60000 };
+
+/* LARGE entities of 360 kB, none of which is in the index: more than a page may examine. */
+static void put_large(struct buf *rows)
+{
+    char *note = arena_calloc(&scene.arena, 1, NOTE_BYTES + 1);
+
+    memset(note, 'x', NOTE_BYTES);
+    for (int i = 0; i < LARGE; i++) {
+        const char *row = arena_format(&scene.arena, "%02d", i).data;
+
+        scene_write(&scene, a_write(WRITE_INSERT, "p", row,
+                                some_texts(&scene.arena, "City", "Bonn", "N1", note, "N2", note, "N3", note,
+                                    "N4", note, "N5", note, "N6", note, NULL)));
+        buf_append(rows, str_of(row));
+    }
+}
+
+static size_t bytes_in(const struct operation *lookup)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < lookup->out.lookup.count; i++)
+        bytes += lookup->out.lookup.entities[i].properties.bytes.len;
+    return bytes;
+}
+
+START_TEST(a_page_of_the_latest_keeps_no_more_than_a_page_may_examine)
+{
+    struct buf want, got;
+    int pages = 0;
+
+    make_index_of_all();
+    buf_init(&want, &scene.arena);
+    buf_init(&got, &scene.arena);
+    put_large(&want);
+    for (struct operation *page = NULL; !page || page->out.lookup.more; pages++) {
+        struct operation *next = the_latest("Bonn");
+
+        next->table = STR_LITERAL("AllByCity");
+        next->in.lookup.trust_index = true;
+        next->in.lookup.has_after = page != NULL;
+        if (page)
+            next->in.lookup.after = page->out.lookup.position;
+        buf_append(&got, str_of(found(next)));
+        ck_assert_uint_le(bytes_in(next), LIMIT_PAGE_EXAMINED_BYTES);
+        page = next;
+    }
+    ck_assert(str_equal(buf_str(&got), buf_str(&want)));
+    ck_assert_int_gt(pages, 1);
+}
+END_TEST
+
 START_TEST(the_latest_wait_while_too_much_is_open)
 {
     test_sql(scene.sql,
@@ -691,6 +757,7 @@ Suite *test_freshness_suite(void)
     tcase_add_loop_test(tc, the_latest_are_read_around_what_is_open, 0, 4);
     tcase_add_test(tc, the_latest_are_right_where_keys_were_given_up);
     tcase_add_loop_test(tc, pages_of_the_latest_are_those_of_an_index_that_is_fresh, 0, 6);
+    tcase_add_test(tc, a_page_of_the_latest_keeps_no_more_than_a_page_may_examine);
     tcase_add_test(tc, the_latest_wait_while_too_much_is_open);
     tcase_add_test(tc, thousands_wait_without_connections);
     tcase_add_test(tc, without_a_database_waiting_lookups_are_refused);
