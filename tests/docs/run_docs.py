@@ -27,13 +27,17 @@ READER_ADDRESS = "127.0.0.1:50051"
 READER_HTTP_ADDRESS = "127.0.0.1:10002"
 COMMAND_SECONDS = 60
 START_SECONDS = 60
+KEEPERS = []  # sockets of addresses that are taken, until the end
 MARK = "\x01end of command\x01"
 
 
 def free_address():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return "127.0.0.1:%d" % one.getsockname()[1]
+    """An address that no other program is given: a socket that does not listen keeps it, and servers may listen on it nevertheless."""
+    keeper = socket.socket()
+    keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    keeper.bind(("127.0.0.1", 0))
+    KEEPERS.append(keeper)
+    return "127.0.0.1:%d" % keeper.getsockname()[1]
 
 
 def system_environment():

@@ -42,6 +42,7 @@ class AsAPersonTypesIt(ServerCase):
         self.shown = b""
 
     def begin(self):
+        self.shown = b""
         self.leader, follower = pty.openpty()
         settings = {"TAVOLA_TARGET": self.stack.target, "XDG_STATE_HOME": self.folder.name, "TERM": "xterm"}
         running = subprocess.Popen([program("tavola"), "shell"], env=program_environment(settings), stdin=follower, stdout=follower,

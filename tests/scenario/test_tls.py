@@ -14,6 +14,7 @@ import grpc
 from tavola_test import credentials, log_lines, postgres
 from tavola_test.certificates import Authority, read
 from tavola_test.client import ApiError, Client, entity, key, types
+from tavola_test.ports import free_port
 from tavola_test.processes import Child, run_program
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
@@ -212,8 +213,7 @@ class Postgres(TlsCase):
 
     def start_postgres(self):
         certificate, key_file = self.authority.sign("postgres")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": self.port,
