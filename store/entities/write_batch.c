@@ -27,7 +27,8 @@
 
 enum {
     MAX_ATTEMPTS = 6,
-    READS_US = 1000000, /* microseconds; see read_first */
+    READS_US = 1000000,   /* microseconds; see read_first */
+    CREATES_US = 1000000, /* the same; see may_hold */
     /* of stored properties, for the writes of several callers together */
     MAX_READ_BYTES = 32 << 20,
     /* of properties: a socket buffers this much, so sending does not wait for the server to read */
@@ -47,33 +48,62 @@ static int32_t max_of_each(const struct write_set *set)
     return MAX_READ_BYTES / (int32_t)set->row_count;
 }
 
-static enum status send_locks(struct session *session, const struct write_set *set, struct error *err)
+/* Lock or create the rows, and read them in a later statement. */
+static enum status send_lock_or_create(struct session *session, const struct write_set *set,
+    struct key_arrays *keys, struct pg_array *wanted, struct error *err)
 {
-    struct key_arrays keys;
     struct state_arrays offered;
-    struct pg_array wanted;
     struct pg_params params;
 
-    key_arrays_init(&keys, &session->arena);
     state_arrays_init(&offered, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++)
+        state_arrays_put(&offered, &set->rows[i].offered);
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(keys, &params);
+    state_arrays_add(&offered, &params);
+    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));
+
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(keys, &params);
+    pg_add_array(&params, wanted);
+    pg_add_int4(&params, max_of_each(set));
+    return pg_send(&session->pg, &sql_entity_locked, &params, err);
+}
+
+/* Lock and read the rows that exist: one search for each key, where the two statements above need two. */
+static enum status send_hold(struct session *session, const struct write_set *set, struct key_arrays *keys,
+    struct pg_array *wanted, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(keys, &params);
+    pg_add_array(&params, wanted);
+    pg_add_int4(&params, max_of_each(set));
+    return pg_send(&session->pg, &sql_entity_hold, &params, err);
+}
+
+static enum status send_rows(struct session *session, const struct write_set *set, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array wanted;
+
+    key_arrays_init(&keys, &session->arena);
     pg_array_init(&wanted, &session->arena, PG_BOOL);
     for (size_t i = 0; i < set->row_count; i++) {
         const struct plan_row *row = &set->rows[i];
 
         key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
-        state_arrays_put(&offered, &row->offered);
         pg_array_bool(&wanted, row->reads_properties);
     }
-    pg_params_init(&params, &session->arena);
-    key_arrays_add(&keys, &params);
-    state_arrays_add(&offered, &params);
-    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));
+    if (set->are_held)
+        return send_hold(session, set, &keys, &wanted, err);
+    return send_lock_or_create(session, set, &keys, &wanted, err);
+}
 
-    pg_params_init(&params, &session->arena);
-    key_arrays_add(&keys, &params);
-    pg_add_array(&params, &wanted);
-    pg_add_int4(&params, max_of_each(set));
-    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));
+static enum status send_locks(struct session *session, const struct write_set *set, struct error *err)
+{
+    TRY(send_rows(session, set, err));
     TRY(request_rows_send_get(session, &set->requests, err));
     TRY(state_rows_send_hold(session, set, err));
     return part_rows_send_list(session, set, err);
@@ -136,18 +166,37 @@ static enum status fill_stored(
     return STATUS_OK;
 }
 
-static enum status take_locks(struct session *session, struct write_set *set, struct error *err)
+/* A row that is missing is not held: another transaction may create it now. */
+static enum status check_held(struct write_set *set, const PGresult *stored, struct error *err)
+{
+    set->lacks_rows = (size_t)PQntuples(stored) < set->row_count;
+    return set->lacks_rows ? error_set(err, STATUS_STALE, "an entity of the batch does not exist")
+                           : STATUS_OK;
+}
+
+static enum status take_rows(
+    struct session *session, struct write_set *set, PGresult **stored, struct error *err)
 {
     PG_RESULT created = NULL;
+
+    if (set->are_held) {
+        TRY(pg_next(&session->pg, stored, err));
+        return check_held(set, *stored, err);
+    }
+    TRY(pg_next(&session->pg, &created, err));
+    mark_created(set, created);
+    return pg_next(&session->pg, stored, err);
+}
+
+static enum status take_locks(struct session *session, struct write_set *set, struct error *err)
+{
     PG_RESULT stored = NULL;
 
-    TRY(pg_next(&session->pg, &created, err));
-    TRY(pg_next(&session->pg, &stored, err));
+    TRY(take_rows(session, set, &stored, err));
     TRY(request_rows_take(session, &set->requests, err));
     TRY(state_rows_take(session, set, err));
     TRY(part_rows_take_list(session, set, err));
     TRY(pg_end(&session->pg, err));
-    mark_created(set, created);
     TRY(fill_stored(set, stored, &session->arena, err));
     TRY(part_rows_read(session, set, err));
     return held_blob_rows_lock(session, set, err);
@@ -676,6 +725,34 @@ static enum status run_blindly(struct session *session, struct write_set *set, s
     return status;
 }
 
+/*
+ * Whether the rows are expected to exist. A batch that inserts creates rows; and if a row was missing lately, more
+ * batches with new keys may follow.
+ */
+static bool may_hold(const struct session *session, const struct write_set *set)
+{
+    return !set->has_insert && clock_monotonic_us() >= session->creates_until_us;
+}
+
+/*
+ * If a row is missing, the transaction rolls back and locks or creates all rows in one statement (guard G4): to create
+ * some behind locks on others would be another order of locks, in which two servers could deadlock.
+ */
+static enum status run_reading(
+    struct session *session, struct write_set *set, const struct batch_unit *unit, struct error *err)
+{
+    enum status status;
+
+    set->are_held = may_hold(session, set);
+    status = run_planned(session, set, unit->observer, err);
+    if (!set->lacks_rows)
+        return status;
+    pg_recover(&session->pg);
+    session->creates_until_us = clock_monotonic_us() + CREATES_US;
+    write_set_build(set, session, unit->batch);
+    return run_planned(session, set, unit->observer, err);
+}
+
 static enum status attempt(struct session *session, void *context, struct error *err)
 {
     const struct batch_unit *unit = context;
@@ -686,7 +763,7 @@ static enum status attempt(struct session *session, void *context, struct error 
     if (set.planned_count == 0)
         return session_confirm(session, operation_times_latest_us(unit->batch), err);
     if (!set.is_blind || (may_need_reads(&set) && clock_monotonic_us() < session->reads_until_us))
-        return run_planned(session, &set, unit->observer, err);
+        return run_reading(session, &set, unit, err);
     TRY(run_blindly(session, &set, err));
     FAILPOINT("write.after_blind_commit");
     return STATUS_OK;

@@ -2,7 +2,8 @@
 /*
  * write_batch.h - many writes in one transaction.
  *
- *   flight 1   BEGIN; fence; catalogue; lock or create every key, sorted; read the rows
+ *   flight 1   BEGIN; fence; catalogue; lock or create every key, sorted, and read the rows; or, if none is expected
+ *              to be missing, lock and read them by one statement
  *   plan       in C, pure: domain/write_plan; with unique indexes twice, and their owners are locked in between
  *   flight 2   remove rows created in vain; update; entries of strong indexes; changes; intents; marker; COMMIT
  *

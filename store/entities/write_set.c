@@ -71,6 +71,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
             const struct write *write = &in->writes[i];
 
             set->is_blind = set->is_blind && may_be_blind(table, write);
+            set->has_insert = set->has_insert || write->kind == WRITE_INSERT;
             set->has_feed = set->has_feed || table->feed_id != 0;
             set->is_wide = set->is_wide || table->is_wide;
             references[count] = (struct reference){

@@ -31,8 +31,11 @@ struct write_set {
      * occurs once
      */
     bool is_blind;
-    bool has_feed;                /* some row's table has a change feed */
-    bool is_wide;                 /* some row's table may have wide entities */
+    bool has_insert; /* some write expects that its entity is absent */
+    bool are_held;   /* the rows are expected to exist: they are locked and read, and none is created */
+    bool lacks_rows; /* one does not exist, so nothing was decided */
+    bool has_feed;   /* some row's table has a change feed */
+    bool is_wide;    /* some row's table may have wide entities */
     struct unique_owners *owners; /* NULL: no row's table has a unique index */
     struct held_blobs *blobs;     /* NULL: no row's table has blob_properties */
     bool has_states;              /* some row has a strong_state */

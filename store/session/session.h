@@ -70,6 +70,8 @@ struct session {
     int64_t stalled_ms;
     /* until then blind writes read what is stored first; 0: they need not */
     int64_t reads_until_us;
+    /* until then writes that read offer a row for each key; 0: they expect that all rows exist */
+    int64_t creates_until_us;
     int64_t snapshot_us; /* when session_begin_snapshot was called last */
     int64_t asked_us;    /* when the catalogue's version was asked for last */
     /* the database had this catalogue at this time or later (clock_monotonic_us) */

@@ -117,6 +117,7 @@ static const struct plan_case {
     { "entity_get", "entities_pkey", "row_key = " },
     { "entity_lock", NULL, NULL },
     { "entity_locked", "entities_pkey", "row_key = " },
+    { "entity_hold", "entities_pkey", "row_key = " },
     { "entity_update", "Tid Scan on entities", "ctid = u.ctid" },
     { "entity_remove", "entities_pkey", "row_key = " },
     { "entity_upsert_blind", NULL, NULL },

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Update rows that this transaction has locked. $1 ctids: since entity_locked read them no other
+-- Update rows that this transaction has locked. $1 ctids: since entity_locked or entity_hold read them no other
 -- transaction can have moved the rows.
 update entities e
 set version = u.v, ts = u.ts, dead = u.d, expires = nullif(u.e, 0), properties = u.x

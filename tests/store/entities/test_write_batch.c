@@ -340,6 +340,57 @@ START_TEST(upserts_of_one_key_in_one_batch_each_have_a_version)
 }
 END_TEST
 
+static void merge_two(struct session *session, const char *row, const char *other, const char *value)
+{
+    struct operation *batch[] = {
+        a_write_operation(&scene.arena, "Things", a_write(WRITE_INSERT_OR_MERGE, "p", row, text(value))),
+        a_write_operation(&scene.arena, "Things", a_write(WRITE_INSERT_OR_MERGE, "p", other, text(value))),
+    };
+
+    run_batch(session, batch, ARRAY_LEN(batch));
+    for (size_t i = 0; i < ARRAY_LEN(batch); i++)
+        ck_assert_reason(batch[i], "OK");
+}
+
+START_TEST(rows_that_exist_are_locked_without_offering_others)
+{
+    struct session session;
+
+    scene_write(&scene, a_write(WRITE_INSERT, "p", "r", text("one")));
+    scene_write(&scene, a_write(WRITE_INSERT, "p", "s", text("one")));
+    session_init(&session, scene.conninfo, "test writer");
+    merge_two(&session, "r", "s", "two");
+    ck_assert_int_eq(session.creates_until_us, 0);
+    session_cleanup(&session);
+
+    check_text("r", "two");
+    check_text("s", "two");
+    ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities where version = 2"), 2);
+}
+END_TEST
+
+/* Guard G4. The batch locks the row that exists, finds that the other one is missing, and begins again. */
+START_TEST(a_row_that_is_missing_is_created_under_a_lock)
+{
+    struct session session;
+    int64_t creates_until_us;
+
+    scene_write(&scene, a_write(WRITE_INSERT, "p", "r", text("one")));
+    session_init(&session, scene.conninfo, "test writer");
+    merge_two(&session, "r", "s", "two");
+    creates_until_us = session.creates_until_us;
+    ck_assert_int_gt(creates_until_us, 0);
+    merge_two(&session, "s", "t", "three"); /* for a while rows are offered at once */
+    ck_assert_int_eq(session.creates_until_us, creates_until_us);
+    session_cleanup(&session);
+
+    check_text("r", "two");
+    check_text("s", "three");
+    check_text("t", "three");
+    ck_assert_int_eq(test_number(scene.sql, "select sum(version)::int from entities"), 2 + 2 + 1);
+}
+END_TEST
+
 /* ---- two servers ---- */
 
 enum { RACERS = 4, RACES = 40, OVERLAP_KEYS = 12, OVERLAP_US = 2000000 };
@@ -449,11 +500,14 @@ static void *merge_all(void *argument)
     return NULL;
 }
 
-START_TEST(no_two_writes_of_a_key_have_one_version) /* guard G4, invariant I7 */
+/* 0: the key is absent at first, and is locked or created; 1: it is there, and is held. Guard G4, invariant I7. */
+START_TEST(no_two_writes_of_a_key_have_one_version)
 {
     static struct racer racers[RACERS];
-    bool given[RACERS * RACES + 1] = { false };
+    bool given[RACERS * RACES + 2] = { false };
 
+    if (_i == 1)
+        scene_write(&scene, a_write(WRITE_INSERT, "p", "r", text("one")));
     start_racers(racers, merge_all);
 
     for (int k = 0; k < RACERS; k++) {
@@ -461,7 +515,7 @@ START_TEST(no_two_writes_of_a_key_have_one_version) /* guard G4, invariant I7 */
         for (int i = 0; i < RACES; i++) {
             int version = racers[k].inserted[i];
 
-            ck_assert(version >= 1 && version <= RACERS * RACES);
+            ck_assert(version >= 1 + _i && version <= RACERS * RACES + _i);
             ck_assert_msg(!given[version], "version %d was given twice", version);
             given[version] = true;
         }
@@ -690,8 +744,10 @@ Suite *test_write_batch_suite(void)
     tcase_add_test(tc, a_batch_serves_its_operations_in_their_order);
     tcase_add_test(tc, a_batch_over_large_rows_is_decided_in_parts);
     tcase_add_test(tc, upserts_of_one_key_in_one_batch_each_have_a_version);
+    tcase_add_test(tc, rows_that_exist_are_locked_without_offering_others);
+    tcase_add_test(tc, a_row_that_is_missing_is_created_under_a_lock);
     tcase_add_test(tc, one_of_several_servers_inserts_an_absent_key);
-    tcase_add_test(tc, no_two_writes_of_a_key_have_one_version);
+    tcase_add_loop_test(tc, no_two_writes_of_a_key_have_one_version, 0, 2);
     tcase_add_test(tc, overlapping_batches_never_deadlock);
     tcase_add_loop_test(tc, a_writer_that_knows_a_deleted_table_writes_nothing, 0, 2 * ARRAY_LEN(paths));
     tcase_add_loop_test(tc, a_writer_follows_the_name_to_the_new_table, 0, ARRAY_LEN(paths));
