@@ -463,10 +463,11 @@ static enum status send_upsert(struct session *session, const struct plan_row *r
 static enum status send_upsert_arrays(struct session *session, const struct write_set *set, struct error *err)
 {
     struct key_arrays keys;
-    struct pg_array ts, properties;
+    struct pg_array ts, properties, upserts;
     struct pg_params params;
 
     key_arrays_init(&keys, &session->arena);
+    pg_array_init(&upserts, &session->arena, PG_INT8);
     pg_array_init(&ts, &session->arena, PG_INT8);
     pg_array_init(&properties, &session->arena, PG_BYTEA);
     for (size_t i = 0; i < set->row_count; i++) {
@@ -475,6 +476,7 @@ static enum status send_upsert_arrays(struct session *session, const struct writ
         key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
         pg_array_int8(&ts, row->offered.ts);
         pg_array_bytes(&properties, row->offered.properties.bytes);
+        pg_array_int8(&upserts, set->upserts[i]);
     }
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
@@ -484,6 +486,8 @@ static enum status send_upsert_arrays(struct session *session, const struct writ
     pg_add_int8(&params, session->catalogue->version);
     if (set->has_feed)
         add_feeds(&params, set, &session->arena);
+    else
+        pg_add_array(&params, &upserts);
     return pg_send(
         &session->pg, set->has_feed ? &sql_entity_upsert_change : &sql_entity_upsert_blind, &params, err);
 }
@@ -493,7 +497,7 @@ static enum status send_upserts(struct session *session, const struct write_set 
 {
     TRY(pg_send(&session->pg, &sql_begin, NULL, err));
     TRY(pg_send(&session->pg, &sql_fence, NULL, err));
-    if (set->row_count == 1 && !set->has_feed)
+    if (set->row_count == 1 && !set->has_feed && !set->is_repeated)
         return send_upsert(session, &set->rows[0], err);
     return send_upsert_arrays(session, set, err);
 }
@@ -611,8 +615,19 @@ static bool versions_known(const struct planned *planned)
     return true;
 }
 
+/* The outcome of an upsert. later: how many of the row's upserts follow; each has raised version and time by 1. */
+static struct write_result result_of(const struct plan_row *row, int64_t later)
+{
+    bool is_known = row->now.version != 0;
+
+    return (struct write_result){
+        .etag = { row->table->table_id, is_known ? row->now.version - later : 0, etag_key(&row->key) },
+        .timestamp = is_known ? row->now.ts - later : 0,
+    };
+}
+
 /* Give the operations their outcomes. Imports do not return versions. */
-static void answer_blind(const struct write_set *set)
+static void answer_blind(struct write_set *set)
 {
     for (size_t i = 0; i < set->planned_count; i++) {
         struct operation *operation = set->planned[i].operation;
@@ -626,10 +641,7 @@ static void answer_blind(const struct write_set *set)
         for (size_t k = 0; k < count; k++) {
             const struct plan_row *row = set->planned[i].rows[k];
 
-            operation->out.write.results[k] = (struct write_result){
-                .etag = { row->table->table_id, row->now.version, etag_key(&row->key) },
-                .timestamp = row->now.ts,
-            };
+            operation->out.write.results[k] = result_of(row, --set->upserts[row - set->rows]);
         }
         operation->status = STATUS_OK;
         operation->error = NULL;

@@ -8,7 +8,8 @@
  *   flight 2   remove rows created in vain; update; entries of strong indexes; changes; intents; marker; COMMIT
  *
  * Unconditional upserts into tables without indexes take the blind path: one flight, without
- * reading; with request ids or a feed there is a second flight, for records and changes.
+ * reading; with request ids or a feed there is a second flight, for records and changes. Upserts of
+ * the same key are one row in it, which counts as many versions.
  *
  * If a batch fails before its COMMIT, it is run again, and then operation by operation, so that one
  * failing operation does not fail the others. If the stored rows of a batch are too large to be in

@@ -122,12 +122,33 @@ static struct strong_state *state_of(struct write_set *set, const struct table *
     return ARENA_NEW(arena, struct strong_state);
 }
 
+static void offer_row(
+    struct plan_row *row, const struct write *write, struct write_clock clock, struct arena *arena)
+{
+    row->offered = write_plan_offer(
+        write, &(struct write_context){ row->table->table_id, clock, arena, row->table->is_wide });
+}
+
+/*
+ * Whether several upserts of one key may become one row that is written without reading it. Each counts as a version,
+ * and its outcome follows from that of the last. A feed and a record of a request would need the row between them.
+ */
+static bool may_repeat(const struct write_set *set, const struct operation *batch)
+{
+    if (!set->is_blind || set->requests.count > 0 || set->has_feed)
+        return false;
+    for (; batch; batch = batch->next)
+        if (batch->in.write.count > 1)
+            return false;
+    return true;
+}
+
 /*
  * Make one row for each key. The first write to the key decides what the lock statement inserts if
  * the row is absent.
  */
 static void unite(struct write_set *set, const struct reference *references, size_t count,
-    struct write_clock clock, struct arena *arena)
+    struct write_clock clock, bool may_be_repeated, struct arena *arena)
 {
     for (size_t i = 0; i < count; i++) {
         const struct reference *reference = &references[i];
@@ -136,16 +157,19 @@ static void unite(struct write_set *set, const struct reference *references, siz
         if (last && row_compare(last, &reference->row) == 0) {
             last->reads_properties = last->reads_properties || reference->row.reads_properties;
             last->trace = last->trace ? last->trace : reference->row.trace;
-            set->is_blind = false;
+            if (may_be_repeated)
+                offer_row(last, reference->write, clock, arena);
+            set->is_blind = may_be_repeated;
+            set->is_repeated = true;
         } else {
             last = &set->rows[set->row_count++];
             *last = reference->row;
             last->owners = owners_of(set, last->table, arena);
             last->state = state_of(set, last->table, arena);
             last->blobs = blobs_of(set, last->table, arena);
-            last->offered = write_plan_offer(reference->write,
-                &(struct write_context){ last->table->table_id, clock, arena, last->table->is_wide });
+            offer_row(last, reference->write, clock, arena);
         }
+        set->upserts[set->row_count - 1]++;
         *reference->slot = last;
     }
 }
@@ -164,11 +188,12 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
     *set = (struct write_set){ .is_blind = true };
     set->planned = ARENA_ARRAY(arena, struct planned, operations);
     set->rows = ARENA_ARRAY(arena, struct plan_row, writes);
+    set->upserts = ARENA_ARRAY(arena, int64_t, writes);
     set->requests.items = ARENA_ARRAY(arena, struct request, operations);
     references = ARENA_ARRAY(arena, struct reference, writes);
     count = refer(set, session, batch, references, arena);
     qsort(references, count, sizeof(references[0]), by_key_then_arrival);
-    unite(set, references, count, clock, arena);
+    unite(set, references, count, clock, may_repeat(set, batch), arena);
     set->is_blind = request_rows_sort(&set->requests) && set->is_blind;
 }
 

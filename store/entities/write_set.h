@@ -27,15 +27,18 @@ struct write_set {
     /* The ids reserved for intents: rows[i] has ids.first + i. Set once the rows are locked. */
     struct intent_block ids;
     /*
-     * all writes are unconditional upserts, no table has an index, and each key and each request_id
-     * occurs once
+     * All writes are unconditional upserts, no table has an index, and each request_id occurs once. So does each key,
+     * unless all operations are single upserts without a request_id, into tables without a feed.
      */
     bool is_blind;
-    bool has_insert; /* some write expects that its entity is absent */
-    bool are_held;   /* the rows are expected to exist: they are locked and read, and none is created */
-    bool lacks_rows; /* one does not exist, so nothing was decided */
-    bool has_feed;   /* some row's table has a change feed */
-    bool is_wide;    /* some row's table may have wide entities */
+    /* Of a blind set: for how many of them each row stands. It offers what the last of these writes. */
+    int64_t *upserts;
+    bool is_repeated; /* one of these is above 1 */
+    bool has_insert;  /* some write expects that its entity is absent */
+    bool are_held;    /* the rows are expected to exist: they are locked and read, and none is created */
+    bool lacks_rows;  /* one does not exist, so nothing was decided */
+    bool has_feed;    /* some row's table has a change feed */
+    bool is_wide;     /* some row's table may have wide entities */
     struct unique_owners *owners; /* NULL: no row's table has a unique index */
     struct held_blobs *blobs;     /* NULL: no row's table has blob_properties */
     bool has_states;              /* some row has a strong_state */

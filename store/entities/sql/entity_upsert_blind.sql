@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Unconditional upserts into tables without indexes: one statement, which reads nothing first.
--- Arrays sorted by key, each key once. $7: the floor. $8: the catalogue's version as the writer
+-- Arrays sorted by key, each key once; $9: of how many upserts of the key this is the last, each of
+-- which has a version and a time of its own. $7: the floor. $8: the catalogue's version as the writer
 -- knows it. Returns a row for each key, in the order of the arrays. If the catalogue has another
 -- version, nothing is written and no row comes back: the condition is evaluated once, in the
 -- statement's snapshot, which is later than the fence (guard G1).
 insert into entities as e (table_id, partition_key, row_key, bucket, version, ts, properties)
-select u.t, u.p, u.r, u.b, $7::int8 + 1, u.ts, u.x
-from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::bytea[]) u(t, p, r, b, ts, x)
+select u.t, u.p, u.r, u.b, $7::int8 + u.n, u.ts, u.x
+from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::bytea[], $9::int8[]) u(t, p, r, b, ts, x, n)
 where $8::int8 = (select version from catalogue)
 on conflict (table_id, partition_key, row_key, bucket) do update
-set version = greatest(e.version, $7::int8) + 1, ts = greatest(e.ts + 1, excluded.ts), dead = false,
-    expires = null, properties = excluded.properties
+set version = greatest(e.version, $7::int8) + excluded.version - $7::int8,
+    ts = greatest(e.ts + excluded.version - $7::int8, excluded.ts), dead = false, expires = null,
+    properties = excluded.properties
 returning version, ts

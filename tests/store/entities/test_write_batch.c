@@ -13,6 +13,7 @@
 #include "domain/limits.h"
 #include "store/catalogue/table_calls.h"
 #include "store/entities/write_batch.h"
+#include "store/entities/write_set.h"
 #include "store/session/session.h"
 #include "tests/support/builders.h"
 
@@ -391,6 +392,54 @@ START_TEST(a_row_that_is_missing_is_created_under_a_lock)
 }
 END_TEST
 
+/* Upserts of two keys in turn; the last ones say "last". */
+static void upsert_in_turn(struct session *session, struct operation **batch, size_t count)
+{
+    struct write_set set;
+    struct error err = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        batch[i] = a_write_operation(&scene.arena, "Things",
+            a_write(WRITE_INSERT_OR_REPLACE, "p", i % 2 ? "r" : "s", text(i + 2 < count ? "first" : "last")));
+    for (size_t i = 0; i < count; i++)
+        batch[i]->next = i + 1 < count ? batch[i + 1] : NULL;
+    ck_assert_int_eq(session_ensure(session, &err), STATUS_OK);
+    write_set_build(&set, session, batch[0]);
+    ck_assert(set.is_blind);
+    ck_assert_uint_eq(set.row_count, 2);
+    run_batch(session, batch, count);
+    check_text("r", "last");
+    check_text("s", "last");
+}
+
+/* Each of the row's versions and times is given to one caller, as if the upserts had come one after another. */
+START_TEST(repeated_upserts_are_written_without_reading)
+{
+    enum { COUNT = 6 };
+    struct operation *batch[COUNT], *again[COUNT];
+    struct session session;
+
+    session_init(&session, scene.conninfo, "test writer");
+    upsert_in_turn(&session, batch, COUNT);
+    upsert_in_turn(&session, again, COUNT);
+    session_cleanup(&session);
+
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct write_result *first = &batch[i]->out.write.results[0];
+        const struct write_result *second = &again[i]->out.write.results[0];
+
+        ck_assert_int_eq(first->etag.version, (int64_t)i / 2 + 1);
+        ck_assert_int_eq(second->etag.version, (int64_t)i / 2 + 1 + COUNT / 2);
+        ck_assert_int_gt(second->timestamp, batch[COUNT - 1]->out.write.results[0].timestamp);
+        if (i >= 2)
+            ck_assert_int_gt(second->timestamp, again[i - 2]->out.write.results[0].timestamp);
+    }
+    ck_assert(etag_equal(scene_read(&scene, "p", "r")->etag, again[COUNT - 1]->out.write.results[0].etag));
+    ck_assert_int_eq(
+        scene_read(&scene, "p", "r")->timestamp, again[COUNT - 1]->out.write.results[0].timestamp);
+}
+END_TEST
+
 /* ---- two servers ---- */
 
 enum { RACERS = 4, RACES = 40, OVERLAP_KEYS = 12, OVERLAP_US = 2000000 };
@@ -744,6 +793,7 @@ Suite *test_write_batch_suite(void)
     tcase_add_test(tc, a_batch_serves_its_operations_in_their_order);
     tcase_add_test(tc, a_batch_over_large_rows_is_decided_in_parts);
     tcase_add_test(tc, upserts_of_one_key_in_one_batch_each_have_a_version);
+    tcase_add_test(tc, repeated_upserts_are_written_without_reading);
     tcase_add_test(tc, rows_that_exist_are_locked_without_offering_others);
     tcase_add_test(tc, a_row_that_is_missing_is_created_under_a_lock);
     tcase_add_test(tc, one_of_several_servers_inserts_an_absent_key);
