@@ -222,7 +222,7 @@ MUTANTS = [
               "        TRY(pg_send(&session->pg, &sql_flush_later, NULL, err));\n"
               "    else\n"
               "        TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n")],
-     "test_store", "strong_index", ["the_builder_waits_for_the_lock_on_the_entity"]),
+     "test_store", "strong_index", ["a_correction_waits_for_the_lock_on_the_entity"]),
 
     ("G35", [("store/builds/sql/walk_rows_locked.sql", "\nfor no key update", "")],
      "test_store", "strong_index", ["the_builder_waits_for_the_lock_on_the_entity"]),

@@ -571,6 +571,40 @@ START_TEST(validation_finds_and_mends_differences)
 }
 END_TEST
 
+static void *run_all_chunks(void *unused)
+{
+    (void)unused;
+    run_chunks(world.worker);
+    return NULL;
+}
+
+/* Guard G35: the same holds for an entity whose entry the validation corrects. */
+START_TEST(a_correction_waits_for_the_lock_on_the_entity)
+{
+    PGconn *other = test_connect(world.conninfo);
+    pthread_t thread;
+
+    people_copy(&world, 20);
+    created(a_strong_index(INDEX_COPY, &city));
+    ck_assert(run_chunk(world.worker));
+    test_sql(world.sql, "%s", damages[0]);
+    test_sql(other, "begin; select from entities where table_id = 1000 and row_key = 'r000007' for update");
+    ck_assert_int_eq(pthread_create(&thread, NULL, run_all_chunks, NULL), 0);
+    test_await(world.sql,
+        "select ((select count(*) from pg_stat_activity where datname = current_database() "
+        "and application_name = 'tavola-worker' and wait_event_type = 'Lock') = 1 "
+        "or (select state from indexes) = %d)::int",
+        INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_VALIDATING);
+    test_sql(other, "rollback");
+    pthread_join(thread, NULL);
+
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    world_check(&world);
+    PQfinish(other);
+}
+END_TEST
+
 START_TEST(a_build_counts_what_it_cannot_hold)
 {
     people_put(&world, 8);
@@ -665,6 +699,7 @@ Suite *test_strong_index_suite(void)
     tcase_add_loop_test(builds, the_builder_waits_for_the_lock_on_the_entity, 0, 2);
     tcase_add_test(builds, large_entities_get_their_entries);
     tcase_add_loop_test(builds, validation_finds_and_mends_differences, 0, ARRAY_LEN(damages));
+    tcase_add_test(builds, a_correction_waits_for_the_lock_on_the_entity);
     add_builds(suite, "builds_elsewhere", setup_elsewhere);
     return suite;
 }
