@@ -18,7 +18,8 @@
     "INDEX [VALUE | TYPE=VALUE]... [--latest] [--keys-only] [--select NAME,NAME...] [--descending] "         \
     "[--limit N] [-o FORM]"
 #define INDEX_ARGUMENTS                                                                                      \
-    "NAME TABLE PROPERTY... [--filter TEXT] [--same-partition] [--strong] [--unique] [--no-wait]"
+    "NAME TABLE PROPERTY... [--filter TEXT] [--copies NAME,NAME...] [--keys-only] [--same-partition] "       \
+    "[--strong] [--unique] [--no-wait]"
 
 enum { MAX_VALUES = 16, BUILD_MS = 3600 * 1000 };
 
@@ -287,9 +288,25 @@ static int run_lookup(const struct client_config *config, int argc, char **argv)
 
 /* ---- indexes ---- */
 
+/* What the entries copy: names, or none with --keys-only; NULL: everything. false: the options are wrong. */
+static bool read_copies(
+    const struct arguments *arguments, const char *names[static ARGUMENTS_MAX_WORDS], const char *const **out)
+{
+    const char *text = arguments_value(arguments, "--copies");
+    bool keys_only = arguments_value(arguments, "--keys-only") != NULL;
+
+    names[0] = NULL;
+    if (text)
+        split_names((char *)(uintptr_t)text, names);
+    *out = text || keys_only ? names : NULL;
+    return !text || (names[0] && !keys_only);
+}
+
 static int run_create_index(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "index create" };
+    const char *names[ARGUMENTS_MAX_WORDS];
+    const char *const *copies;
     struct tavola_index index;
     struct tavola_error error;
     struct tavola *client;
@@ -297,7 +314,8 @@ static int run_create_index(const struct client_config *config, int argc, char *
 
     if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments))
         return COMMAND_MISUSED;
-    if (arguments.count < 3 || arguments.count == ARGUMENTS_MAX_WORDS)
+    if (arguments.count < 3 || arguments.count == ARGUMENTS_MAX_WORDS ||
+        !read_copies(&arguments, names, &copies))
         return command_misused("index create", INDEX_ARGUMENTS);
     arguments.words[arguments.count] = NULL;
     index = (struct tavola_index){
@@ -308,6 +326,7 @@ static int run_create_index(const struct client_config *config, int argc, char *
         .in_same_partition = arguments_value(&arguments, "--same-partition") != NULL,
         .strong = arguments_value(&arguments, "--strong") != NULL,
         .unique = arguments_value(&arguments, "--unique") != NULL,
+        .copies = copies,
     };
     client = calls_open(config);
     if (!client)
@@ -376,8 +395,10 @@ static const struct command commands[] = {
     {
         .words = "index create",
         .arguments = INDEX_ARGUMENTS,
-        .help = "declare an index that finds by properties, and wait until it is built",
-        .examples = "tavola index create PeopleByName people Name\n",
+        .help = "declare an index that finds by properties, and wait until it is built; its entries copy all "
+                "properties, those of --copies, or with --keys-only none",
+        .examples = "tavola index create PeopleByName people Name\n"
+                    "tavola index create PeopleByAge people Age --copies Name,Mail\n",
         .run = run_create_index,
     },
     {

@@ -25,17 +25,19 @@ static int run_changing(const struct client_config *config, int argc, char **arg
         client, change(client, argv[0], &error) == TAVOLA_OK ? COMMAND_OK : calls_failed(&error));
 }
 
-static const char create_usage[] = "NAME [--wide-entities]";
+static const char create_usage[] = "NAME [--wide-entities] [--blob-properties]";
 
-static enum tavola_code create_wide(struct tavola *client, const char *table, struct tavola_error *error)
+static enum tavola_code create(
+    struct tavola *client, const struct arguments *arguments, struct tavola_error *error)
 {
     struct request request;
     char *reply = NULL;
     enum tavola_code code;
 
     request_begin(&request);
-    request_text(&request, "name", table);
-    request_flag(&request, "wideEntities", true);
+    request_text(&request, "name", arguments->words[0]);
+    request_flag(&request, "wideEntities", arguments_value(arguments, "--wide-entities") != NULL);
+    request_flag(&request, "blobProperties", arguments_value(arguments, "--blob-properties") != NULL);
     code = tavola_call_json(client, "CreateTable", request_json(&request), &reply, error);
     request_end(&request);
     tavola_free(reply);
@@ -45,14 +47,18 @@ static enum tavola_code create_wide(struct tavola *client, const char *table, st
 static int run_create(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "table create" };
+    struct tavola_error error;
+    struct tavola *client;
 
     if (!arguments_read(create_usage, argc, argv, &arguments))
         return COMMAND_MISUSED;
     if (arguments.count != 1)
         return command_misused("table create", create_usage);
-    if (!arguments_value(&arguments, "--wide-entities"))
-        return run_changing(config, 1, arguments.words, "table create", tavola_create_table);
-    return run_changing(config, 1, arguments.words, "table create", create_wide);
+    client = calls_open(config);
+    if (!client)
+        return COMMAND_FAILED;
+    return calls_close(
+        client, create(client, &arguments, &error) == TAVOLA_OK ? COMMAND_OK : calls_failed(&error));
 }
 
 static int run_drop(const struct client_config *config, int argc, char **argv)
@@ -108,7 +114,8 @@ static int run_list(const struct client_config *config, int argc, char **argv)
 static const struct command commands[] = {
     { .words = "table create",
         .arguments = create_usage,
-        .help = "create a table; --wide-entities: an entity may have 100,000 properties",
+        .help = "create a table; --wide-entities: an entity may have 100,000 properties; --blob-properties: "
+                "properties may hold blobs",
         .run = run_create },
     { .words = "table list",
         .arguments = ROWS_FORM,

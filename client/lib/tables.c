@@ -128,9 +128,33 @@ static Tavola__V1__KeyPart *part_of(const char *property, struct arena *arena)
     return part;
 }
 
+static Tavola__V1__Projection *projection_of(const char *const *copies, struct arena *arena)
+{
+    Tavola__V1__Projection *projection = ARENA_NEW(arena, Tavola__V1__Projection);
+    Tavola__V1__PropertyNames *some = ARENA_NEW(arena, Tavola__V1__PropertyNames);
+    size_t count = 0;
+
+    while (copies[count])
+        count++;
+    tavola__v1__projection__init(projection);
+    tavola__v1__property_names__init(some);
+    some->names = ARENA_ARRAY(arena, ProtobufCBinaryData, count);
+    while (some->n_names < count) {
+        some->names[some->n_names] = codec_bytes(str_of(copies[some->n_names]));
+        some->n_names++;
+    }
+    projection->columns_case =
+        count > 0 ? TAVOLA__V1__PROJECTION__COLUMNS_SOME : TAVOLA__V1__PROJECTION__COLUMNS_KEYS_ONLY;
+    if (count > 0)
+        projection->some = some;
+    else
+        projection->keys_only = true;
+    return projection;
+}
+
 /*
  * Write the declaration. In other partitions the first property is the partition key of the entries, and the
- * further ones order them.
+ * further ones order them; in the same partition all of them do.
  */
 static void write_index(const struct tavola_index *index, struct arena *arena, Tavola__V1__Index *out)
 {
@@ -145,10 +169,14 @@ static void write_index(const struct tavola_index *index, struct arena *arena, T
     out->place = index->in_same_partition ? TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION
                                           : TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_OTHER_PARTITION;
     out->unique = index->unique;
+    if (index->copies)
+        out->projection = projection_of(index->copies, arena);
     if (index->strong)
         out->consistency = TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG;
     out->partition_key = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, count + 1);
     out->row_key = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, count + 1);
+    if (index->in_same_partition)
+        out->partition_key[out->n_partition_key++] = part_of("PartitionKey", arena);
     for (size_t i = 0; i < count; i++)
         if (i < partition_parts)
             out->partition_key[out->n_partition_key++] = part_of(index->by[i], arena);

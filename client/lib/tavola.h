@@ -529,6 +529,11 @@ struct tavola_index {
         in_same_partition;
     bool strong; /* the entries lie in other partitions and are always up to date */
     bool unique; /* each value has at most one entity */
+    /*
+     * the properties that the entries copy, with NULL behind the last; of a list of NULL alone they have only the keys
+     * of their entities; NULL: they copy all, which a table with wide entities refuses
+     */
+    const char *const *copies;
 };
 
 /*

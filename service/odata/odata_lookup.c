@@ -154,6 +154,23 @@ static enum status read_position(struct call_ctx *ctx, struct operation_lookup *
     return STATUS_OK;
 }
 
+/* Of a wide entity only these properties are read: those of the reply, and those that the filter tests. */
+static void select_properties(struct call_ctx *ctx, struct operation_lookup *lookup)
+{
+    const struct odata_call *call = odata_call_of(ctx);
+    const struct odata_selection *selection = &call->view.selection;
+    const struct str *tested;
+    size_t count = filter_names(call->filter, ctx->arena, &tested);
+
+    if (!selection->names)
+        return;
+    lookup->select = ARENA_ARRAY(ctx->arena, struct str, selection->count + count);
+    for (size_t i = 0; i < selection->count; i++)
+        lookup->select[lookup->select_count++] = selection->names[i];
+    for (size_t i = 0; i < count; i++)
+        lookup->select[lookup->select_count++] = tested[i];
+}
+
 enum status odata_lookup_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     struct odata_call *call = odata_call_of(ctx);
@@ -177,6 +194,7 @@ enum status odata_lookup_decode(struct call_ctx *ctx, struct operation *out, str
             access_path_name(max_plan));
     TRY(odata_query_top(ctx, &out->in.lookup.limit, err));
     TRY(filter_compile(call->target.options.filter, ctx->arena, &call->filter, err));
+    select_properties(ctx, &out->in.lookup);
     TRY(read_freshness(ctx, &out->in.lookup.freshness, err));
     TRY(plan_lookup(ctx, out, table, err));
     return read_position(ctx, &out->in.lookup, err);

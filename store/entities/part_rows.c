@@ -133,14 +133,14 @@ static size_t bytes_of(const struct property_parts *parts)
     return bytes;
 }
 
-/* Mark all parts of entities that have many short ones, as far as the batch may read them. */
+/* Mark all parts of entities that have many short ones and are written, as far as the batch may read them. */
 static void want_scattered(struct write_set *set)
 {
     size_t bytes = 0;
 
     for (size_t i = 0; i < set->row_count; i++)
         bytes += read_bytes(&set->rows[i]);
-    for (size_t i = 0; i < set->row_count; i++) {
+    for (size_t i = 0; i < set->row_count && set->planned_count > 0; i++) {
         struct property_parts *parts = &set->rows[i].parts;
         size_t more = bytes_of(parts) - read_bytes(&set->rows[i]);
 

@@ -9,6 +9,7 @@ import socket
 import unittest
 import urllib.parse
 
+from tavola_test.client import entity
 from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
 
@@ -399,6 +400,20 @@ class Rest(unittest.TestCase):
                 self.assertGreaterEqual(int(reply.headers["x-tavola-lag-ms"]), 0)
                 self.assertRegex(reply.headers["x-tavola-as-of"], r"^\d{4}-\d\d-\d\dT")
         self.assertEqual([item["N"] for item in self.through("through", "City eq 'Rome'", "&$top=0").json()["value"]], [])
+
+    def test_a_query_through_an_index_reads_what_it_selects_of_a_wide_entity(self):
+        self.table = "Wide"
+        with self.stack.connect() as caller:
+            caller.create_table(name=self.table, wide_entities=True)
+            parts = {"City": "Paris", "A": "a", "Z": "z", **{f"b{n:02}": b"x" * 60_000 for n in range(55)}}  # more than a reply holds
+            caller.insert_entity(table=self.table, entity=entity("p", "large", parts))
+        self.make_index("wideByCity", "City", projection={"keys_only": True})
+        where = "City eq 'Paris' and Z eq 'z'"
+        self.refused(self.through("wideByCity", where), 400, "EntityTooLarge")
+        for select, values in (("A", {"A": "a"}), ("A,RowKey", {"RowKey": "large", "A": "a"}), ("RowKey", {"RowKey": "large"})):
+            reply = self.through("wideByCity", where, "&$select=" + select)
+            self.assertEqual(reply.json()["value"], [values], reply.text)
+        self.assertEqual(self.through("wideByCity", "City eq 'Paris' and Z eq 'y'", "&$select=A").json()["value"], [])
 
     def test_pages_of_a_query_through_an_index(self):
         for n in range(7):

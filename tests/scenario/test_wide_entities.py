@@ -569,10 +569,24 @@ class WideTables(WideCase):
             table={"name": self.table}, update_mask={"paths": ["wide_entities"]})
 
     def test_the_command_line_makes_a_table_with_wide_entities(self):
-        done = run_program("tavola", "table", "create", "Shelves", "--wide-entities",
-            settings={"TAVOLA_TARGET": self.stack.target}, seconds=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(self.client.get_table(name="Shelves").table.wide_entities)
+        def tavola(*arguments, code=0):
+            done = run_program("tavola", *arguments, settings={"TAVOLA_TARGET": self.stack.target}, seconds=60)
+            self.assertEqual(done.returncode, code, done.stderr)
+
+        def projection(index):
+            return self.client.get_index(name=index).index.projection
+
+        for name, options in (("Plain", ()), ("Shelves", ("--wide-entities",)), ("Holding", ("--wide-entities", "--blob-properties"))):
+            tavola("table", "create", name, *options)
+            made = self.client.get_table(name=name).table
+            self.assertEqual((made.wide_entities, made.blob_properties), (len(options) > 0, len(options) > 1))
+        tavola("index", "create", "all", "Shelves", "City", code=1)
+        tavola("index", "create", "some", "Shelves", "City", "--copies", "Name,Age")
+        self.assertEqual(list(projection("some").some.names), ["Age", "Name"])
+        tavola("index", "create", "keys", "Shelves", "City", "--keys-only", "--same-partition")
+        self.assertTrue(projection("keys").keys_only)
+        tavola("index", "create", "both", "Shelves", "City", "--keys-only", "--copies", "Name", code=2)
+        tavola("index", "create", "none", "Shelves", "City", "--copies", "", code=2)
 
     def test_expired_entities_go_with_their_parts(self):
         expired = entity("p", "gone", numbers(10_000))
