@@ -35,13 +35,14 @@ static enum status account_decode(
 static enum status put_parts_decode(const Tavola__V1__PutStep *put, struct str account, struct arena *arena,
     struct step *out, struct error *err)
 {
+    struct property_excess *excess; /* what it is too large for is known when the table is */
     struct entity entity;
 
     TRY(account_decode(put->account, account, &out->account, err));
     out->table = codec_str(put->table);
     if (table_name_check(out->table, err) != STATUS_OK)
         return error_in_field(err, "table");
-    TRY(codec_entity_decode(put->entity, "entity", arena, &entity, err));
+    TRY(codec_entity_decode_wide(put->entity, "entity", arena, &entity, &excess, err));
     out->key = entity.key;
     out->properties = entity.properties;
     out->expires = entity.expires;

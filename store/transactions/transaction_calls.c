@@ -178,20 +178,36 @@ static enum status check_same_steps(struct session *session, const struct operat
         "a transaction %.*s with other steps was submitted before", STR_ARG(submitted->id));
 }
 
-/*
- * The table of a step must exist and be writable, also for the holder of a signature. index: the
- * number of the step.
- */
+/* A table that a step names. */
+struct step_table {
+    struct str account, table; /* account empty: the submission's */
+    size_t index;              /* the number of the step */
+};
+
+/* The table of a step must exist and be writable, also for the holder of a signature. */
 static enum status check_table(const struct session *session, const struct operation *submission,
-    struct str account, struct str table, size_t index, struct error *err)
+    const struct step_table *wanted, const struct table **out, struct error *err)
 {
     const struct operation write = { .kind = OPERATION_WRITE,
-        .account = account.len > 0 ? account : submission->account,
-        .table = table,
+        .account = wanted->account.len > 0 ? wanted->account : submission->account,
+        .table = wanted->table,
         .signed_at = submission->signed_at };
-    const struct table *ignored;
 
-    if (resolve_writable(session, &write, &ignored, err) == STATUS_OK)
+    if (resolve_writable(session, &write, out, err) == STATUS_OK)
+        return STATUS_OK;
+    error_add_meta_int(err, "operation_index", (int64_t)wanted->index);
+    return error_in_element(err, "steps", wanted->index);
+}
+
+/* The step is bound to the table, whose entities are wide or not for ever. */
+static enum status check_size(
+    const struct step *step, const struct table *table, size_t index, struct error *err)
+{
+    enum status status = table->is_wide
+                             ? property_list_check_wide(step->properties, (struct property_rest){ 0 }, err)
+                             : property_list_check(step->properties, &step->key, err);
+
+    if (status == STATUS_OK)
         return STATUS_OK;
     error_add_meta_int(err, "operation_index", (int64_t)index);
     return error_in_element(err, "steps", index);
@@ -208,12 +224,16 @@ static enum status check_tables(
 
     for (size_t i = 0; i < transaction->step_count; i++) {
         const struct step *step = &transaction->steps[i];
+        const struct table *table;
 
         if (!transaction_step_has_entity(step))
             continue;
-        TRY(check_table(session, operation, step->account, step->table, i, err));
+        TRY(check_table(
+            session, operation, &(struct step_table){ step->account, step->table, i }, &table, err));
+        TRY(check_size(step, table, i, err));
         if (step->kind == STEP_MOVE)
-            TRY(check_table(session, operation, step->to_account, step->to_table, i, err));
+            TRY(check_table(session, operation, &(struct step_table){ step->to_account, step->to_table, i },
+                &table, err));
     }
     return STATUS_OK;
 }

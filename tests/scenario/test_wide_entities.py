@@ -636,9 +636,17 @@ class WideTables(WideCase):
         self.assertEqual((len(target), target["n000001"], target["n009999"]), (10_000, -1, 9_999))
 
         for properties, reason in ((numbers(253), TOO_MANY), (binaries(20), TOO_LARGE)):
-            error = self.refused("INVALID_ARGUMENT", reason, run, f"{self.table}-large", {"delete_if_exists": address(self.table, "p", "old")},
-                {"insert_or_merge": {"table": self.table, "entity": entity("p", "source", properties)}})
-            self.assertEqual(error.metadata["operation_index"], "1")
+            for kind in ("insert_or_merge", "insert_or_replace"):
+                error = self.refused("INVALID_ARGUMENT", reason, run, f"{self.table}-large", {"delete_if_exists": address(self.table, "p", "old")},
+                    {kind: {"table": narrow, "entity": entity("p", "source", properties)}})
+                self.assertEqual(error.metadata["operation_index"], "1")
+        self.refused("INVALID_ARGUMENT", TOO_MANY, run, f"{self.table}-large",
+            {"insert_or_replace": {"table": self.table, "entity": entity("p", "source", numbers(MAX_PROPERTIES + 1))}})
+        done = run(f"{self.table}-wide", {"insert_or_replace": {"table": self.table, "entity": entity("p", "source", numbers(20_000))}},
+            {"insert_or_merge": {"table": self.table, "entity": entity("p", "source", {**binaries(20), "n019999": int32(-1)})}})
+        self.assertEqual(done.state, types.package("tavola.v1").TRANSACTION_STATE_DONE, done)
+        written = self.read("source")
+        self.assertEqual((len(written), written["n000000"], written["n019999"], written["b019"]), (20_020, 0, -1, b"x" * 60_000))
 
         failed = run(f"{self.table}-narrow",
             {"move": {"source": address(other, "q", "target"), "destination": address(narrow, "q", "target")}})
