@@ -115,6 +115,8 @@ struct shell_line *shell_line_open(void)
     el_wset(line->edit, EL_ADDFN, L"complete", L"Complete a word", complete);
     el_set(line->edit, EL_BIND, "\t", "complete", NULL);
     el_set(line->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    /* The terminal makes this of a ^D that was typed before a line was read, such as while a command ran. */
+    el_set(line->edit, EL_BIND, "^@", "em-delete-or-list", NULL);
     return line;
 }
 

@@ -11,6 +11,7 @@ import unittest
 from tavola_test.case import ServerCase
 from tavola_test.client import entity
 from tavola_test.processes import program, program_environment, run_program
+from tavola_test.settings import TIMEOUT_FACTOR
 from tavola_test.waiting import wait_for
 
 
@@ -41,9 +42,10 @@ class AsAPersonTypesIt(ServerCase):
         self.addCleanup(self.folder.cleanup)
         self.shown = b""
 
-    def begin(self):
+    def begin(self, typed_before=b""):
         self.shown = b""
         self.leader, follower = pty.openpty()
+        os.write(self.leader, typed_before)
         settings = {"TAVOLA_TARGET": self.stack.target, "XDG_STATE_HOME": self.folder.name, "TERM": "xterm"}
         running = subprocess.Popen([program("tavola"), "shell"], env=program_environment(settings), stdin=follower, stdout=follower,
                                    stderr=follower, start_new_session=True)
@@ -88,6 +90,9 @@ class AsAPersonTypesIt(ServerCase):
         # The terminal takes it for itself until the shell reads a line again.
         wait_for("the end", lambda: os.write(self.leader, b"\x04") and again.poll() is not None)
         self.assertEqual(again.returncode, 0)
+
+    def test_an_end_that_was_typed_before_a_line_is_read(self):
+        self.assertEqual(self.begin(typed_before=b"\x04").wait(timeout=60 * TIMEOUT_FACTOR), 0)
 
     def test_a_second_interrupt_ends_it(self):
         running = self.begin()
