@@ -66,6 +66,7 @@ struct chunk_store {
 struct chunk_stores {
     enum chunk_store_kind put_into;            /* where new chunks go */
     struct chunk_store *of[CHUNK_STORE_KINDS]; /* NULL: not configured */
+    int64_t kept_s; /* of a worker: how long bytes from which a chunk was moved are kept, for backups */
 };
 
 #endif

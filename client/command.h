@@ -44,6 +44,7 @@ extern const struct command_group commands_query;        /* queries, counts, loo
 extern const struct command_group commands_import;       /* files into tables */
 extern const struct command_group commands_export;       /* tables into files */
 extern const struct command_group commands_blob;         /* blobs */
+extern const struct command_group commands_chunks;       /* the stores of their chunks */
 extern const struct command_group commands_api;          /* any method, with JSON */
 extern const struct command_group commands_batch;        /* writes together */
 extern const struct command_group commands_dead_letters; /* work that was given up */

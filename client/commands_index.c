@@ -9,6 +9,7 @@
 
 #include "client/calls.h"
 #include "client/index_rows.h"
+#include "client/operation_wait.h"
 
 #define LIST_ARGUMENTS "[TABLE] " ROWS_FORM
 #define SHOW_ARGUMENTS "INDEX"
@@ -214,52 +215,12 @@ static int run_report(const struct client_config *config, int argc, char **argv)
 
 /* ---- operations ---- */
 
-static bool has_ended(const struct tavola_record *operation)
-{
-    char *state = tavola_record_text(operation, "operation.state");
-    bool ended = strcmp(state, "RUNNING") != 0 && strcmp(state, "PAUSED") != 0;
-
-    tavola_free(state);
-    return ended;
-}
-
-static struct tavola_reply *wait_once(struct tavola *client, const char *operation_id)
-{
-    struct request request;
-
-    request_begin(&request);
-    request_text(&request, "operationId", operation_id);
-    return calls_ask(client, "WaitOperation", &request);
-}
-
-/*
- * Wait for the end of the operation that the reply names, and end the reply. NULL: a call failed; else the
- * operation's id.
- */
-static char *await(struct tavola *client, struct tavola_reply *reply)
-{
-    struct tavola_record record;
-    char *operation_id = NULL;
-
-    while (reply) {
-        record = tavola_reply_record(reply);
-        if (!operation_id)
-            operation_id = tavola_record_text(&record, "operation.operationId");
-        if (has_ended(&record)) {
-            tavola_reply_free(reply);
-            return operation_id;
-        }
-        tavola_reply_free(reply);
-        reply = wait_once(client, operation_id);
-    }
-    tavola_free(operation_id);
-    return NULL;
-}
-
 /* Begin an operation, wait for its end, and show its report. */
 static int carry_out(const struct client_config *config, const char *method, struct request *request)
 {
     struct tavola *client = calls_open(config);
+    struct tavola_reply *reply;
+    struct tavola_record record;
     int code = COMMAND_FAILED;
     struct rows rows;
     char *operation_id;
@@ -268,11 +229,15 @@ static int carry_out(const struct client_config *config, const char *method, str
         request_end(request);
         return COMMAND_FAILED;
     }
-    operation_id = await(client, calls_ask(client, method, request));
+    reply = operation_wait(client, calls_ask(client, method, request));
     rows_open_table(&rows, differences);
-    if (operation_id)
+    if (reply) {
+        record = tavola_reply_record(reply);
+        operation_id = tavola_record_text(&record, "operation.operationId");
         code = show_report(client, &rows, operation_id);
-    tavola_free(operation_id);
+        tavola_free(operation_id);
+    }
+    tavola_reply_free(reply);
     return calls_close(client, code);
 }
 

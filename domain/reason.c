@@ -264,6 +264,11 @@ static const struct reason_info reasons[] = {
         "room, or is not configured; nothing was put.",
         "Try again later; an upload with an upload_id goes on from its stored bytes. The server's log, and "
         "`tavola doctor` with the server's settings, say what is wrong." },
+    [REASON_CHUNK_MOVE_REFUSED] = { "CHUNK_MOVE_REFUSED", STATUS_PRECONDITION,
+        "Chunks of blobs cannot be moved now: the server is not configured with the store, another move has "
+        "not ended, or programs of older versions may run.",
+        "Read the message for the case: set the settings of the store on all servers and workers, wait for "
+        "the other move or cancel it, or end the upgrade with tavola migrate --refuse-older." },
     [REASON_BLOB_PROPERTIES_REFUSED] = { "BLOB_PROPERTIES_REFUSED", STATUS_PRECONDITION,
         "blob_properties cannot be switched on while programs of older versions may run, nor off while "
         "entities of "

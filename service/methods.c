@@ -77,6 +77,8 @@ const struct method *const methods[] = {
     &list_hot_partitions_method,
     &list_audit_records_method,
     &list_server_samples_method,
+    &list_chunk_stores_method,
+    &move_chunks_method,
 
     &health_check_method,
     &health_watch_method,

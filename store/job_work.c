@@ -12,6 +12,7 @@
 #include "store/job_work.h"
 
 #include "base/failpoint.h"
+#include "store/background/chunk_move.h"
 #include "store/background/range_delete.h"
 #include "store/builds/index_build.h"
 #include "store/builds/index_update.h"
@@ -34,6 +35,7 @@ static const struct job_kind {
     { "replace_index", index_build_chunk, replacement_calls_give_up },
     { "drop_index", purge_index_chunk, job_checkpoint },
     { "delete_table", purge_table_chunk, job_checkpoint },
+    { "move_chunks", chunk_move_batch, job_checkpoint },
     { "delete_range", range_delete_chunk, job_checkpoint },
     { "update_index", index_update_chunk, job_checkpoint },
     { "verify_index", verify_job_chunk, job_checkpoint },
@@ -89,39 +91,51 @@ static enum status give_back(struct job *job, enum status status, struct error *
     return status;
 }
 
-static enum status run(struct worker *store, bool is_scrub, bool *worked, struct error *err)
+static enum status run(struct job *job, bool *worked, struct error *err)
 {
-    struct job job = { .store = store, .error = STR_EMPTY, .is_scrub = is_scrub };
     struct error failure = { 0 };
     enum status status;
 
-    arena_init(&job.arena);
-    status = job_claim_take(&job, &failure);
-    if (status == STATUS_OK && job.id.len > 0) {
+    arena_init(&job->arena);
+    status = job_claim_take(job, &failure);
+    if (status == STATUS_OK && job->id.len > 0) {
         FAILPOINT("operation.after_claim");
-        status = crew_look_around(store, &failure);
+        status = crew_look_around(job->store, &failure);
         if (status == STATUS_OK)
-            status = work_on(&job, &failure);
+            status = work_on(job, &failure);
         if (status != STATUS_OK)
-            status = give_back(&job, status, &failure);
+            status = give_back(job, status, &failure);
     }
     if (status == STATUS_OK)
-        *worked = job.id.len > 0;
+        *worked = job->id.len > 0;
     else if (err)
         *err = failure;
-    arena_cleanup(&job.arena);
+    arena_cleanup(&job->arena);
     return status;
 }
 
 enum status job_work_run(struct worker *store, bool *worked, struct error *err)
 {
-    return run(store, false, worked, err);
+    struct job job = { .store = store, .error = STR_EMPTY };
+
+    return run(&job, worked, err);
 }
 
 enum status job_work_scrub(struct worker *store, bool *worked, struct error *err)
 {
+    struct job job = { .store = store, .error = STR_EMPTY, .group = JOB_GROUP_SCRUB };
     bool begun;
 
     TRY(scrub_begin(store, &begun, err));
-    return run(store, true, worked, err);
+    return run(&job, worked, err);
+}
+
+enum status job_work_move_chunks(struct worker *store, bool (*is_stopping)(const void *who), const void *who,
+    bool *worked, struct error *err)
+{
+    struct job job = {
+        .store = store, .error = STR_EMPTY, .group = JOB_GROUP_CHUNKS, .is_stopping = is_stopping, .who = who
+    };
+
+    return run(&job, worked, err);
 }

@@ -23,4 +23,11 @@ MUST_USE enum status job_work_run(struct worker *store, bool *worked, struct err
  */
 MUST_USE enum status job_work_scrub(struct worker *store, bool *worked, struct error *err);
 
+/*
+ * As job_work_run, for a move of chunks of blobs: store/background/chunk_move.h. is_stopping(who) is asked while a
+ * store works.
+ */
+MUST_USE enum status job_work_move_chunks(struct worker *store, bool (*is_stopping)(const void *who),
+    const void *who, bool *worked, struct error *err);
+
 #endif

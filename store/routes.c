@@ -7,6 +7,7 @@
 #include "store/access/audit_calls.h"
 #include "store/access/service_calls.h"
 #include "store/access/usage_calls.h"
+#include "store/background/chunk_calls.h"
 #include "store/background/range_delete.h"
 #include "store/blobs/blob_calls.h"
 #include "store/blobs/blob_put.h"
@@ -80,6 +81,8 @@ static const struct route routes[] = {
     [OPERATION_BLOB_DELETE] = { LANE_PAGE, blob_calls_delete },
     [OPERATION_BLOB_LIST] = { LANE_PAGE, blob_calls_list },
     [OPERATION_BLOB_UPLOAD_GET] = { LANE_PAGE, blob_put_get_upload },
+    [OPERATION_CHUNK_STORES_LIST] = { LANE_PAGE, chunk_calls_list },
+    [OPERATION_CHUNKS_MOVE] = { LANE_PAGE, chunk_calls_move },
 };
 
 _Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "a row for the last kind");

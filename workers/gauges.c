@@ -118,6 +118,7 @@ static void collect_blobs(const struct blob_backlog *blobs, bool known, struct b
     if (known) {
         metrics_value(out, "tavola_blob_backlog", "kind=\"contents\"", (double)blobs->contents);
         metrics_value(out, "tavola_blob_backlog", "kind=\"chunks\"", (double)blobs->chunks);
+        metrics_value(out, "tavola_blob_backlog", "kind=\"strays\"", (double)blobs->strays);
     }
     metrics_family(out, "tavola_blob_backlog_seconds", "gauge",
         "For how long the oldest of these contents could have been removed.");

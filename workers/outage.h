@@ -14,7 +14,7 @@
 struct outages {
     /* of messages and claims */
     struct log_repeat acknowledge, release_messages, release_claim, renew;
-    struct log_repeat sweep, strays, chunk, scrub, usage, gauges;
+    struct log_repeat sweep, strays, move, chunk, scrub, usage, gauges;
     struct log_repeat batch;   /* a batch failed since the database could not be used */
     struct log_repeat attempt; /* an attempt failed and will be repeated */
 };

@@ -14,6 +14,7 @@
 #include "chunks/chunk_open.h"
 #include "http/metrics_server.h"
 #include "workers/builder.h"
+#include "workers/chunk_mover.h"
 #include "workers/history.h"
 #include "workers/lease_renewal.h"
 #include "workers/loop.h"
@@ -24,7 +25,7 @@
 #include "workers/usage_counter.h"
 #include "workers/worker.h"
 
-enum { ROLES = 8 }; /* threads other than consumers */
+enum { ROLES = 9 }; /* threads other than consumers */
 
 struct thread {
     struct worker_ctx ctx;
@@ -65,6 +66,7 @@ static enum status start_threads(struct process *process, struct error *err)
     int consumers = (int)config->threads;
 
     TRY(chunk_open(&config->chunks, &process->shared.chunks, err));
+    process->shared.chunks.kept_s = config->chunk_retention_s;
     if (config->scaler_listen)
         TRY(scaler_start(config->scaler_listen, &process->shared.scaler, err));
     TRY(worker_tracing_start(&process->shared.tracing, &config->trace, config->name, err));
@@ -73,8 +75,10 @@ static enum status start_threads(struct process *process, struct error *err)
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
     TRY(start_thread(process, "scrubber", 0, scrubber_thread, err));
     TRY(start_thread(process, "usage_counter", 0, usage_counter_thread, err));
-    if (chunk_open_used(&process->shared.chunks))
+    if (chunk_open_used(&process->shared.chunks)) {
         TRY(start_thread(process, "remover", 0, stray_remover_thread, err));
+        TRY(start_thread(process, "mover", 0, chunk_mover_thread, err));
+    }
     TRY(start_thread(process, "renewal", 0, lease_renewal_thread, err));
     if (process->shared.scaler)
         TRY(start_thread(process, "scaler", 0, scaler_thread, err));

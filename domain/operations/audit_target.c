@@ -5,6 +5,7 @@
  */
 #include "domain/operations/audit_target.h"
 
+#include "base/chunk_settings.h"
 #include "base/macros.h"
 #include "domain/account_id.h"
 
@@ -87,6 +88,9 @@ struct str audit_target_of(const struct operation *operation, struct arena *aren
         break;
     case OPERATION_IN_TRANSACTION:
         target = operation->in.transaction.transaction.id;
+        break;
+    case OPERATION_IN_CHUNKS:
+        target = str_of(chunk_settings_stores[operation->in.chunks.target]);
         break;
     case OPERATION_IN_DEAD_LETTERS: /* the store records each one by name */
     case OPERATION_IN_AUDIT:

@@ -19,10 +19,10 @@ struct job_view {
     struct str operation_id; /* e.g. "build-1a2b" */
     /*
      * "build", "drop_index", "delete_table", "delete_range", "update_index", "verify_index",
-     * "repair_index", "replace_index"
+     * "repair_index", "replace_index", "move_chunks"
      */
     struct str kind;
-    struct str target; /* a table's or index's name */
+    struct str target; /* the name of a table or an index, or of a store of chunks */
     enum job_state state;
     int64_t done, total;
     int64_t started, ended; /* ticks; 0: not yet */

@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "domain/operations/audit_operations.h"
 #include "domain/operations/blob_operations.h"
+#include "domain/operations/chunk_operations.h"
 #include "domain/operations/dead_letter_operations.h"
 #include "domain/operations/entity_operations.h"
 #include "domain/operations/feed_operations.h"
@@ -73,6 +74,7 @@ struct operation {
         struct operation_audit audit;
         struct operation_service service;
         struct operation_blob blob;
+        struct operation_chunks chunks;
     } in;
 
     /* The outcome: status, and either error or out. */
@@ -97,6 +99,7 @@ struct operation {
         struct outcome_service service;
         struct outcome_usage usage;
         struct outcome_blob blob;
+        struct outcome_chunks chunks;
     } out;
 
     /* Called once, from a thread of the store, when the outcome is set. It must not block. */

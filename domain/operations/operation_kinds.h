@@ -66,6 +66,8 @@ enum operation_kind {
     OPERATION_BLOB_DELETE,
     OPERATION_BLOB_LIST,
     OPERATION_BLOB_UPLOAD_GET,
+    OPERATION_CHUNK_STORES_LIST,
+    OPERATION_CHUNKS_MOVE, /* outcome: jobs */
     OPERATION_KIND_COUNT
 };
 
@@ -87,6 +89,7 @@ enum operation_input {
     OPERATION_IN_AUDIT,
     OPERATION_IN_SERVICE,
     OPERATION_IN_BLOB,
+    OPERATION_IN_CHUNKS,
 };
 
 /* What the kind requires of its caller: access.c checks it. */

@@ -77,6 +77,8 @@ extern const struct method redrive_dead_letters_method;
 extern const struct method discard_dead_letters_method;
 extern const struct method list_audit_records_method;
 extern const struct method list_server_samples_method;
+extern const struct method list_chunk_stores_method;
+extern const struct method move_chunks_method;
 
 /* grpc.health, in service/probes/health.c */
 extern const struct method health_check_method;

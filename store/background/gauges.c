@@ -20,7 +20,7 @@ enum index_column {
     INDEX_PROVEN_US,
     INDEX_DIFFERENCES,
 };
-enum blob_column { BLOB_CONTENTS, BLOB_CHUNKS, BLOB_OLDEST_US };
+enum blob_column { BLOB_CONTENTS, BLOB_CHUNKS, BLOB_OLDEST_US, BLOB_STRAYS };
 enum dead_letter_column { DEAD_LETTER_KIND, DEAD_LETTER_STATE, DEAD_LETTER_COUNT };
 
 /*
@@ -78,6 +78,7 @@ static struct blob_backlog read_blobs(const PGresult *rows)
 {
     return (struct blob_backlog){ .contents = pg_int8(rows, 0, BLOB_CONTENTS),
         .chunks = pg_int8(rows, 0, BLOB_CHUNKS),
+        .strays = pg_int8(rows, 0, BLOB_STRAYS),
         .oldest_us = pg_int8(rows, 0, BLOB_OLDEST_US) };
 }
 

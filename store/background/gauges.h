@@ -37,6 +37,7 @@ struct index_gauge {
 struct blob_backlog {
     int64_t contents;  /* up to MAX_BACKLOG_COUNTED */
     int64_t chunks;    /* condemned; up to MAX_BACKLOG_COUNTED */
+    int64_t strays;    /* bytes outside of the database that may be removed; up to MAX_BACKLOG_COUNTED */
     int64_t oldest_us; /* since when the oldest content may be removed, as an age */
 };
 

@@ -23,7 +23,7 @@ enum { STORE_WAIT_S = 60, STRAY_KEPT_S = LIMIT_PUT_KEPT_S };
 _Static_assert((int)CHUNK_STORE_MAX_BYTES == (int)LIMIT_BLOB_CHUNK_BYTES, "a chunk is one object");
 _Static_assert((int)STRAY_KEPT_S >= 5 * (int)STORE_WAIT_S, "a stray outlives the attempt to put it");
 
-static struct blob_id new_object(void)
+struct blob_id chunk_bytes_new_object(void)
 {
     uint64_t bits[2] = { random_bits(), random_bits() };
     struct blob_id out;
@@ -97,6 +97,7 @@ static enum status reserve_object(
     pg_add_bytes(&params, blob_id_str(&chunk->object));
     pg_add_int2(&params, (int16_t)chunk->store);
     pg_add_int8(&params, STRAY_KEPT_S);
+    pg_add_int4(&params, (int32_t)operation->in.blob.bytes.len);
     TRY(pg_query(&session->pg, &sql_chunk_reserve, &params, &rows, err));
     chunk->is_present = pg_bool(rows, 0, RESERVE_PRESENT);
     if (pg_bool(rows, 0, RESERVE_MAY))
@@ -127,7 +128,7 @@ enum status chunk_bytes_prepare(
         .store = session->chunks ? session->chunks->put_into : CHUNK_STORE_POSTGRESQL };
     if (out->store == CHUNK_STORE_POSTGRESQL)
         return STATUS_OK;
-    out->object = new_object();
+    out->object = chunk_bytes_new_object();
     TRY(reserve_object(session, operation, out, err));
     FAILPOINT("chunk.after_reserve");
     if (out->is_present)

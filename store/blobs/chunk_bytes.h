@@ -58,6 +58,9 @@ void chunk_bytes_add(struct str bytes, const struct chunk_bytes *chunk, struct p
 MUST_USE enum status chunk_bytes_fetch(struct session *session, struct operation *operation,
     const struct chunk_bytes *chunk, struct str *out, struct error *err);
 
+/* An id that no object has had: random. */
+struct blob_id chunk_bytes_new_object(void);
+
 /* The name of an object. In the arena, with a NUL behind it. */
 const char *chunk_bytes_name(
     struct str account, struct str digest, const struct blob_id *object, struct arena *arena);

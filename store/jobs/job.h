@@ -10,16 +10,26 @@
 #include "domain/operations/operation.h"
 #include "store/session/worker_attempt.h"
 
+/* Which jobs a thread of a worker carries out. */
+enum job_group {
+    JOB_GROUP_TABLES, /* all kinds but the following */
+    JOB_GROUP_SCRUB,  /* passes of the scrub */
+    JOB_GROUP_CHUNKS, /* moves of chunks of blobs, which wait for their stores */
+};
+
 /*
  * A job that this worker has claimed. All its memory is in its arena, which outlasts the attempts.
  */
 struct job {
     struct worker *store;
     struct arena arena;
-    struct str id, kind, owner;
+    struct str id, kind, target, owner;
     int64_t table_id, index_id;
     struct str filter;
-    bool is_scrub; /* the job is a pass of the scrub */
+    enum job_group group;
+    /* JOB_GROUP_CHUNKS: asked with `who` while a store works; true: the worker stops */
+    bool (*is_stopping)(const void *who);
+    const void *who;
     /* the job has a rate limit: its chunks are small, and each ends with a checkpoint */
     bool is_gentle;
     /* The members that a checkpoint writes. */

@@ -24,6 +24,7 @@ enum claim_column {
     CLAIM_FAULTS,
     CLAIM_FILTER,
     CLAIM_RATE,
+    CLAIM_TARGET,
 };
 
 static enum status claim_one(struct session *session, void *context, struct error *err)
@@ -41,12 +42,13 @@ static enum status claim_one(struct session *session, void *context, struct erro
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, job->owner);
     pg_add_int8(&params, CLAIM_MS);
-    pg_add_bool(&params, job->is_scrub);
+    pg_add_int2(&params, (int16_t)job->group);
     TRY(pg_query(&session->pg, &sql_job_claim, &params, &row, err));
     if (PQntuples(row) == 0)
         return STATUS_OK;
     job->id = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_ID));
     job->kind = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_KIND));
+    job->target = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_TARGET));
     job->table_id = pg_int8(row, 0, CLAIM_TABLE);
     job->index_id = pg_int8(row, 0, CLAIM_INDEX);
     job->phase = pg_int2(row, 0, CLAIM_PHASE);
@@ -57,7 +59,7 @@ static enum status claim_one(struct session *session, void *context, struct erro
     job->total = pg_int8(row, 0, CLAIM_TOTAL);
     job->faults = pg_int8(row, 0, CLAIM_FAULTS);
     job->filter = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_FILTER));
-    job->is_gentle = job->is_scrub || pg_int8(row, 0, CLAIM_RATE) > 0;
+    job->is_gentle = job->group == JOB_GROUP_SCRUB || pg_int8(row, 0, CLAIM_RATE) > 0;
     job->state = JOB_RUNNING;
     return STATUS_OK;
 }

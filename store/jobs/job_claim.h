@@ -10,8 +10,8 @@
 #include "store/jobs/job.h"
 
 /*
- * Claim a running job that no worker has claimed; a pass of the scrub if is_scrub is set, another
- * kind otherwise. The caller sets store, arena and is_scrub; the other members are filled from the
+ * Claim a running job of the group that no worker has claimed. The caller sets store, arena, group
+ * and what the group needs; the other members are filled from the
  * job's row. If there is no such job, the id has length 0.
  */
 MUST_USE enum status job_claim_take(struct job *job, struct error *err);

@@ -176,7 +176,7 @@ static enum status load(struct session *session, void *context, struct error *er
     if (!work->has_report)
         return STATUS_OK;
     work->has_manifests = index_has_manifest(index);
-    if (work->scans && !work->job->is_scrub && work->first_phase == 0)
+    if (work->scans && work->job->group != JOB_GROUP_SCRUB && work->first_phase == 0)
         TRY(count_all(session, work->job, err));
     return read_pending(session, work, err);
 }

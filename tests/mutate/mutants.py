@@ -399,6 +399,17 @@ MUTANTS = [
               "arena_format(arena, \"%.*s/%.2s/%s%.0s\", STR_ARG(folder), hex, hex, id)")],
      "test_store", "chunk_stores", ["a_chunk_that_is_put_again_has_another_name_than_the_bytes_that_are_to_go"]),
 
+    ("G73", [("store/background/sql/chunk_move_point.sql", " and not removing", "")],
+     "test_store", "chunk_move", ["objects_that_the_collector_is_about_to_remove_become_no_chunks"]),
+
+    ("G73", [("store/background/sql/chunk_move_point.sql",
+              "(c.new_object is null or c.new_object in (select object_id from held))", "true")],
+     "test_store", "chunk_move", ["objects_that_are_gone_become_no_chunks"]),
+
+    ("G73", [("store/background/sql/chunk_move_point.sql",
+              "where k.store = c.old_store and k.object_id is not distinct from c.old_object\n        and", "where")],
+     "test_store", "chunk_move", ["a_chunk_that_has_other_bytes_meanwhile_is_left_to_the_next_pass"]),
+
     ("G60", [("store/entities/sql/held_lock.sql", "\nfor update of c", "")],
      "test_store", "held_blobs", ["a_writer_that_gives_a_content_up_waits_for_one_that_takes_it"]),
 

@@ -78,6 +78,8 @@ REQUESTS = {
     "AdminService/DiscardDeadLetters": (False, {"dead_letter_ids": [1], "reason": "to do harm"}),
     "AdminService/ListHotPartitions": (False, {}),
     "AdminService/ListAuditRecords": (False, {}),
+    "AdminService/ListChunkStores": (False, {}),
+    "AdminService/MoveChunks": (False, {"store": 2}),
     "AdminService/ListServerSamples": (False, {}),
     "IndexService/AdviseIndexes": (False, {"table": "People"}),
 }

@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import threading
 import unittest
 
 from tavola_test import audit, blobs, log_lines
@@ -104,6 +105,78 @@ class InADirectory(unittest.TestCase):
         said = run_program("tavola", "doctor", settings=wrong).stdout
         self.assertIn("TAVOLA_BLOB_DIRECTORY", said)
         self.assertIn("cannot", said)
+
+
+class Moves(unittest.TestCase):
+    STORES = "select store, count(*) from blob_chunks group by 1 order by 1"
+
+    def move(self, store, *more):
+        return run_program("tavola", "blob", "move-chunks", store, *more, settings={"TAVOLA_TARGET": self.stack.target})
+
+    def test_chunks_move_out_of_the_database_and_back_beside_puts_and_gets(self):
+        with Stack(redis=False) as self.stack:
+            data = {f"{number}": content(2 * CHUNK + 5, number) for number in range(5)}
+            directory = Directory(self.stack.folder)
+            self.stack.start_server()
+            with self.stack.connect() as caller:
+                for name, bytes_of in data.items():
+                    put(caller, name, bytes_of)
+                self.assertIn("CHUNK_MOVE_REFUSED", self.move("directory").stderr)
+            self.stack.server.kill()
+            self.stack.chunk_store = directory
+            self.stack.new_target()
+            self.stack.start_server()
+            self.stack.start_worker(TAVOLA_SWEEP_INTERVAL_SECONDS="1")
+            with self.stack.connect() as caller:
+                self.beside(caller, data, lambda: self.move("directory", "--wait"))
+                self.assertEqual(self.stack.sql(self.STORES), "1|16")
+                said = run_program("tavola", "blob", "stores", settings={"TAVOLA_TARGET": self.stack.target}).stdout
+                self.assertRegex(said, r"postgresql +no +0 +0 +0 +0\n")
+                self.assertRegex(said, rf"directory +yes +16 +{10 * CHUNK + 25 + CHUNK} ")
+                self.assertRegex(said, "s3 +not configured +0 ")
+            self.stack.server.kill()
+            self.stack.new_target()
+            self.stack.start_server(TAVOLA_BLOB_STORE="postgresql")
+            with self.stack.connect() as caller:
+                self.beside(caller, data, lambda: self.move("postgresql", "--wait"))
+                self.assertEqual(self.stack.sql(self.STORES), "0|17")
+                wait_for("the files to go", lambda: self.end_waits() or not directory.names(), 30)
+                for name, bytes_of in data.items():
+                    self.assertEqual(get(caller, name)[1], bytes_of)
+
+    def end_waits(self):
+        self.stack.sql("update blob_strays set due = now()")
+
+    def beside(self, caller, data, move):
+        """Carry out a move beside a put and gets, and look at its outcome."""
+        done = []
+        mover = threading.Thread(target=lambda: done.append(move()))
+        mover.start()
+        name = f"beside {len(data)}"
+        data[name] = content(CHUNK, 100 + len(data))
+        put(caller, name, data[name])
+        while mover.is_alive():
+            for other, bytes_of in data.items():
+                self.assertEqual(get(caller, other)[1], bytes_of)
+        mover.join()
+        self.assertEqual(done[0].returncode, 0, done[0].stderr)
+        self.assertRegex(done[0].stdout, "^move-[0-9a-f]+ DONE, 1[5-7] of 1[5-7] chunks\n$")
+
+    def test_a_move_that_meets_damage_fails_and_says_so(self):
+        with Stack(redis=False) as self.stack:
+            self.stack.chunk_store = Directory(self.stack.folder)
+            self.stack.start_server()
+            self.stack.start_worker()
+            with self.stack.connect() as caller:
+                put(caller, "damaged", content(CHUNK, 1))
+                self.stack.chunk_store.change(min(self.stack.chunk_store.names()))
+                moved = self.move("postgresql", "--wait")
+                self.assertEqual(moved.returncode, 1)
+                self.assertIn("FAILED, 0 of 1 chunks", moved.stdout)
+                self.assertIn("1 chunks are missing or damaged", moved.stderr)
+                self.assertEqual(self.stack.sql(self.STORES), "1|1")
+            for wrong in ([], ["disk"], ["s3", "--wait", "more"]):
+                self.assertEqual(self.move(*wrong or [""]).returncode, 2)
 
 
 class Settings(unittest.TestCase):

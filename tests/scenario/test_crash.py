@@ -41,6 +41,7 @@ SLICE = [
     ("purge.after_references", "kill", 1),
     ("chunk.after_put", "kill", 2),
     ("stray.after_remove", "kill", 1),
+    ("chunk_move.after_copy", "kill", 1),
 ]
 
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Store the result of a count: tables $1 have $2 rows of $3 bytes, and all other tables have none.
--- The bytes of an account include the stored chunks of its blobs. Returns one row for each account whose
+-- The bytes of an account include the stored chunks of its blobs, and those of its strays that no move has left. Returns one row for each account whose
 -- usage has changed.
 with tabled as (
     select t.account, coalesce(sum(c.counted) filter (where t.index_id is null), 0)::int8 as entities,
@@ -10,7 +10,13 @@ with tabled as (
         on c.table_id = t.table_id
     where t.live
     group by t.account),
-chunked as (select account, sum(size)::int8 as bytes from blob_chunks group by account),
+chunked as (
+    select account, sum(size)::int8 as bytes
+    from (
+        select account, size from blob_chunks
+        union all
+        select account, size from blob_strays where not moved) kept
+    group by account),
 counted as (
     select account, coalesce(t.entities, 0) as entities, coalesce(t.entries, 0) as entries,
         coalesce(t.bytes, 0) + coalesce(k.bytes, 0) as bytes

@@ -7,10 +7,10 @@ with deleted as (
     using unnest($1::text[], $2::bytea[]) u(account, digest)
     where (k.account, k.digest) = (u.account, u.digest)
         and not exists (select from blob_parts p where (p.account, p.digest) = (k.account, k.digest))
-    returning k.account, k.digest, k.store, k.object_id
+    returning k.account, k.digest, k.size, k.store, k.object_id
 ), strays as (
-    insert into blob_strays (object_id, account, digest, store, due)
-    select object_id, account, digest, store, now() + make_interval(secs => $3::int8)
+    insert into blob_strays (object_id, account, digest, size, store, due)
+    select object_id, account, digest, size, store, now() + make_interval(secs => $3::int8)
     from deleted where object_id is not null
 )
 select store from deleted

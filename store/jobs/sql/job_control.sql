@@ -8,5 +8,5 @@ set state = case $3::int2 when 1 then 2 when 2 then 1 when 3 then 5 else state e
     rate = case $3::int2 when 4 then $4::int8 else rate end,
     claim_expires_at = case when $3::int2 = 4 and owner = '' then now() else claim_expires_at end
 where account = $1::text and operation_id = $2::text and state in (1, 2) and kind <> 'scrub_index'
-    and ($3::int2 <> 3 or kind in ('delete_range', 'verify_index', 'repair_index'))
+    and ($3::int2 <> 3 or kind in ('delete_range', 'verify_index', 'repair_index', 'move_chunks'))
 returning operation_id, kind, target, state, done, total, started, ended, error

@@ -125,8 +125,12 @@ START_TEST(what_the_collector_of_blobs_may_remove_is_counted)
     discard_content(-5);
     test_sql(world.sql,
         "insert into blob_chunks values ('acme', 'a', 1, 'x', now()), ('acme', 'b', 1, 'x', null)");
+    test_sql(world.sql, "insert into blob_strays (object_id, account, digest, store, due) select "
+                        "gen_random_uuid(), 'acme', 'c', 1, "
+                        "now() - n * interval '1 minute' from generate_series(-1, 3) n");
     look();
     ck_assert_int_eq(gauges.blobs.contents, 2);
+    ck_assert_int_eq(gauges.blobs.strays, 4);
     ck_assert_int_eq(gauges.blobs.chunks, 1);
     ck_assert_int_ge(gauges.blobs.oldest_us, 180000000);
     ck_assert_int_lt(gauges.blobs.oldest_us, 300000000);

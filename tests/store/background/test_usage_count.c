@@ -105,6 +105,23 @@ START_TEST(a_table_of_many_pages_takes_several_chunks)
 }
 END_TEST
 
+START_TEST(bytes_of_blobs_count_until_they_are_removed_but_not_what_a_move_has_left)
+{
+    count_all();
+    ck_assert_int_eq(counted("bytes"), 0);
+    test_sql(world.sql, "insert into blob_chunks values ('acme', 'a', 100, 'x', null)");
+    test_sql(world.sql,
+        "insert into blob_strays (object_id, account, digest, store, due, size, moved) values "
+        "(gen_random_uuid(), 'acme', 'b', 1, now(), 20, false), (gen_random_uuid(), 'acme', 'a', 1, now(), "
+        "3, true)");
+    count_all();
+    ck_assert_int_eq(counted("bytes"), 120);
+    test_sql(world.sql, "delete from blob_strays");
+    count_all();
+    ck_assert_int_eq(counted("bytes"), 100);
+}
+END_TEST
+
 START_TEST(an_account_without_tables_has_no_usage)
 {
     world_put(&world, "a", NULL, NULL);
@@ -125,6 +142,7 @@ Suite *test_usage_count_suite(void)
     tcase_add_test(tc, rows_of_tables_and_of_indexes_are_counted_apart);
     tcase_add_test(tc, servers_are_told_of_changes_only);
     tcase_add_test(tc, a_table_of_many_pages_takes_several_chunks);
+    tcase_add_test(tc, bytes_of_blobs_count_until_they_are_removed_but_not_what_a_move_has_left);
     tcase_add_test(tc, an_account_without_tables_has_no_usage);
     suite_add_tcase(suite, tc);
     return suite;

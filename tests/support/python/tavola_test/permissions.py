@@ -142,6 +142,8 @@ RULES = {
     "AdminService/ListHotPartitions": rule(ADMINISTRATOR),
     "AdminService/ListAuditRecords": rule(ADMINISTRATOR),
     "AdminService/ListServerSamples": rule(ADMINISTRATOR),
+    "AdminService/ListChunkStores": rule(ADMINISTRATOR),
+    "AdminService/MoveChunks": rule(ADMINISTRATOR, store=2),
 }
 
 

@@ -627,6 +627,25 @@ class Strays(Collections):
         self.stack.sql("update blob_strays set due = now()")
 
 
+class ChunkMoveRequests(Puts):
+    """Chunks that are moved out of the database and into it, by turns, beside puts."""
+
+    POSTGRESQL, DIRECTORY = 1, 2
+    OPEN = "select count(*) from operations where kind = 'move_chunks' and state in (1, 2)"
+
+    def provoke(self, caller):
+        super().provoke(caller)
+        unless({"CHUNK_MOVE_REFUSED"}, caller.move_chunks, store=self.POSTGRESQL if self.puts % 2 else self.DIRECTORY)
+
+    def settle(self, caller):
+        wait_for("the end of the moves", lambda: self.stack.sql(self.OPEN) == "0")
+        super().settle(caller)
+
+
+class ChunkMoves(ChunkMoveRequests):
+    role = WORKER
+
+
 class LargeEntities(Provocation):
     """Entities that take contents and give them up, and tables of them that are dropped."""
 
@@ -673,6 +692,9 @@ BY_PREFIX = {
     "blob_collect.": Collections,
     "blob_": Puts,
     "chunk.": Puts,
+    "chunk_move.before_begin": ChunkMoveRequests,
+    "chunk_move.after_begin": ChunkMoveRequests,
+    "chunk_move.": ChunkMoves,
     "chunk_file.": Puts,
     "stray.": Strays,
     "build.settled": StrongBuild,
