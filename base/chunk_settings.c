@@ -11,6 +11,10 @@ const char *const chunk_settings_stores[] = { [CHUNK_STORE_POSTGRESQL] = "postgr
     [CHUNK_STORE_S3] = "s3",
     [CHUNK_STORE_KINDS] = NULL };
 
+const char *const chunk_settings_addressings[] = {
+    [S3_ADDRESSING_PATH] = "path", [S3_ADDRESSING_HOST] = "host", NULL
+};
+
 bool chunk_settings_is_directory(const char *value)
 {
     return value[0] == '/';

@@ -9,17 +9,27 @@
 
 #include "base/config.h"
 
+enum s3_addressing {
+    S3_ADDRESSING_PATH, /* HOST/BUCKET/NAME */
+    S3_ADDRESSING_HOST, /* BUCKET.HOST/NAME */
+};
+
 struct chunk_settings {
     int put_into;          /* enum chunk_store_kind */
     const char *directory; /* NULL: none */
     const char *s3_url;    /* NULL: none */
     const char *s3_region;
-    const char *s3_access_key, *s3_secret_key, *s3_credentials_file, *s3_ca; /* NULL: not set */
+    int s3_addressing; /* enum s3_addressing */
+    const char *s3_access_key, *s3_secret_key, *s3_session_token, *s3_credentials_file,
+        *s3_ca; /* NULL: not set */
     int64_t s3_timeout_s;
 };
 
 /* The choices of TAVOLA_BLOB_STORE, in the order of enum chunk_store_kind. */
 extern const char *const chunk_settings_stores[];
+
+/* The choices of TAVOLA_BLOB_S3_ADDRESSING, in the order of enum s3_addressing. */
+extern const char *const chunk_settings_addressings[];
 
 /* An absolute path. */
 bool chunk_settings_is_directory(const char *value);
@@ -51,6 +61,12 @@ bool chunk_settings_is_s3_url(const char *value);
             .allowed = "https://HOST[:PORT]/BUCKET or http://..., of letters, digits and . - _ /",           \
             .help = "the bucket of chunks of blobs in an S3-compatible store, in path style; also when new " \
                     "chunks go elsewhere" },                                                                 \
+        { .name = "TAVOLA_BLOB_S3_ADDRESSING",                                                               \
+            .type = CONFIG_CHOICE,                                                                           \
+            .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_addressing),             \
+            .fallback = "path",                                                                              \
+            .choices = chunk_settings_addressings,                                                           \
+            .help = "how requests to it name the bucket: path, HOST/BUCKET; host, BUCKET.HOST" },            \
         { .name = "TAVOLA_BLOB_S3_REGION",                                                                   \
             .type = CONFIG_STRING,                                                                           \
             .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_region),                 \
@@ -59,7 +75,9 @@ bool chunk_settings_is_s3_url(const char *value);
         { .name = "TAVOLA_BLOB_S3_CREDENTIALS_FILE",                                                         \
             .type = CONFIG_STRING,                                                                           \
             .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_credentials_file),       \
-            .help = "a file with an access key and its secret, in two lines; it is read for each request" }, \
+            .help = "a file with an access key, its secret and, for temporary credentials, their session "   \
+                    "token, a line "                                                                         \
+                    "each; it is read for each request" },                                                   \
         { .name = "TAVOLA_BLOB_S3_ACCESS_KEY",                                                               \
             .type = CONFIG_STRING,                                                                           \
             .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_access_key),             \
@@ -68,6 +86,10 @@ bool chunk_settings_is_s3_url(const char *value);
             .type = CONFIG_SECRET,                                                                           \
             .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_secret_key),             \
             .help = "its secret" },                                                                          \
+        { .name = "TAVOLA_BLOB_S3_SESSION_TOKEN",                                                            \
+            .type = CONFIG_SECRET,                                                                           \
+            .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_session_token),          \
+            .help = "the session token of temporary credentials" },                                          \
         { .name = "TAVOLA_BLOB_S3_CA",                                                                       \
             .type = CONFIG_STRING,                                                                           \
             .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_ca),                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_s3.c - see the header. Buckets are named in the path, and each request is signed. What may be a passing failure
+ * chunk_s3.c - see the header. Each request is signed. What may be a passing failure
  * is tried again, with growing pauses, while the caller waits. Objects have names that are never used again, so a
  * request that is carried out twice, or after its caller has given up, changes nothing that anything relies on.
  */
@@ -27,7 +27,7 @@ enum {
     REQUEST_TIMEOUT = 408,
     TOO_MANY_REQUESTS = 429,
     FIRST_SERVER_ERROR = 500,
-    HEADERS = 5,
+    HEADERS = 6,
 };
 
 struct chunk_s3 {
@@ -35,8 +35,8 @@ struct chunk_s3 {
     const struct chunk_settings *settings;
     struct object_calls *calls;
     struct arena arena; /* of the following texts */
-    const char *host;   /* with the port, if the URL has one */
-    const char *path;   /* of the URL, without a '/' at its end */
+    const char *host;   /* with the port, if the URL has one, and with the bucket, if that is named there */
+    const char *path;   /* of the objects, without a '/' at its end */
     const char *origin; /* of the URL, up to its path */
 };
 
@@ -78,9 +78,10 @@ static enum status read_file(
 
     request->access_key = arena_copy(arena, take_word(&text));
     request->secret_key = arena_copy(arena, take_word(&text));
+    request->session_token = arena_copy(arena, take_word(&text));
     if (status == STATUS_OK && (request->secret_key.len == 0 || take_word(&text).len > 0))
-        status =
-            error_set(err, STATUS_INVALID, "%s does not have two words, an access key and its secret", path);
+        status = error_set(err, STATUS_INVALID,
+            "%s does not have two words, an access key and its secret, or three, with a session token", path);
     pem_file_cleanup(&file);
     return status;
 }
@@ -92,6 +93,7 @@ static enum status read_credentials(
         return read_file(settings->s3_credentials_file, arena, request, err);
     request->access_key = str_of(settings->s3_access_key);
     request->secret_key = str_of(settings->s3_secret_key);
+    request->session_token = settings->s3_session_token ? str_of(settings->s3_session_token) : STR_EMPTY;
     return STATUS_OK;
 }
 
@@ -122,7 +124,10 @@ static enum status sign_request(
     headers[1] = arena_format(arena, "x-amz-content-sha256: %s", request.digest).data;
     headers[2] = arena_format(arena, "x-amz-date: %s", request.time).data;
     headers[3] = "Content-Type: application/octet-stream";
-    headers[4] = NULL;
+    headers[4] = request.session_token.len > 0
+                     ? arena_format(arena, "x-amz-security-token: %.*s", STR_ARG(request.session_token)).data
+                     : NULL;
+    headers[5] = NULL;
     return STATUS_OK;
 }
 
@@ -337,22 +342,35 @@ static void split_url(struct chunk_s3 *s3, const char *url)
     s3->path = arena_copy(&s3->arena, str_of_bytes(path, len)).data;
 }
 
+/* The bucket, which is the first part of the path, becomes that of the host. */
+static void move_bucket(struct chunk_s3 *s3)
+{
+    size_t len = strcspn(s3->path + 1, "/"), scheme = (size_t)(strstr(s3->origin, "://") + 3 - s3->origin);
+
+    s3->host = arena_format(&s3->arena, "%.*s.%s", (int)len, s3->path + 1, s3->host).data;
+    s3->origin = arena_format(&s3->arena, "%.*s%s", (int)scheme, s3->origin, s3->host).data;
+    s3->path += 1 + len;
+}
+
 enum status chunk_s3_open(const struct chunk_settings *settings, struct chunk_store **out, struct error *err)
 {
     bool has_keys = settings->s3_access_key && settings->s3_secret_key;
     struct chunk_s3 *s3;
 
     if (has_keys == (settings->s3_credentials_file != NULL) ||
-        (settings->s3_access_key != NULL) != (settings->s3_secret_key != NULL))
+        (settings->s3_access_key != NULL) != (settings->s3_secret_key != NULL) ||
+        (settings->s3_session_token && !has_keys))
         return error_set(err, STATUS_INVALID,
             "TAVOLA_BLOB_S3_URL needs TAVOLA_BLOB_S3_CREDENTIALS_FILE, or TAVOLA_BLOB_S3_ACCESS_KEY and "
-            "TAVOLA_BLOB_S3_SECRET_KEY, and not both");
+            "TAVOLA_BLOB_S3_SECRET_KEY, perhaps with TAVOLA_BLOB_S3_SESSION_TOKEN, and not both");
     s3 = xcalloc(1, sizeof(*s3));
     *s3 = (struct chunk_s3){
         .store = { &calls }, .settings = settings, .calls = object_calls_open(settings->s3_ca)
     };
     arena_init(&s3->arena);
     split_url(s3, settings->s3_url);
+    if (settings->s3_addressing == S3_ADDRESSING_HOST)
+        move_bucket(s3);
     *out = &s3->store;
     return STATUS_OK;
 }

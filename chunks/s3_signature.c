@@ -11,7 +11,12 @@
 
 enum { KEY_BYTES = 32, DATE_LEN = 8 };
 
-#define SIGNED_HEADERS "host;x-amz-content-sha256;x-amz-date"
+/* The names of the signed headers, in their order. */
+static const char *signed_headers(const struct s3_request *request)
+{
+    return request->session_token.len > 0 ? "host;x-amz-content-sha256;x-amz-date;x-amz-security-token"
+                                          : "host;x-amz-content-sha256;x-amz-date";
+}
 
 void s3_signature_digest(struct str body, char out[S3_SIGNATURE_DIGEST_BYTES])
 {
@@ -33,10 +38,13 @@ static void sign_text(struct str key, struct str text, unsigned char out[KEY_BYT
 
 static struct str canonical_request(const struct s3_request *request, struct arena *arena)
 {
-    return arena_format(arena,
-        "%s\n%s\n%s\nhost:%s\nx-amz-content-sha256:%s\nx-amz-date:%s\n\n" SIGNED_HEADERS "\n%s",
+    struct str token = STR_EMPTY;
+
+    if (request->session_token.len > 0)
+        token = arena_format(arena, "x-amz-security-token:%.*s\n", STR_ARG(request->session_token));
+    return arena_format(arena, "%s\n%s\n%s\nhost:%s\nx-amz-content-sha256:%s\nx-amz-date:%s\n%.*s\n%s\n%s",
         request->method, request->path, request->query, request->host, request->digest, request->time,
-        request->digest);
+        STR_ARG(token), signed_headers(request), request->digest);
 }
 
 /* The key that is derived from the secret for a day, a region and the service. */
@@ -67,8 +75,7 @@ const char *s3_signature_make(const struct s3_request *request, struct arena *ar
     sign_text(str_of_bytes(key, sizeof(key)), text, signature);
     digits_encode_hex(str_of_bytes(signature, sizeof(signature)), hex);
     hex[sizeof(hex) - 1] = '\0';
-    return arena_format(arena,
-        "AWS4-HMAC-SHA256 Credential=%.*s/%.*s,SignedHeaders=" SIGNED_HEADERS ",Signature=%s",
-        STR_ARG(request->access_key), STR_ARG(scope), hex)
+    return arena_format(arena, "AWS4-HMAC-SHA256 Credential=%.*s/%.*s,SignedHeaders=%s,Signature=%s",
+        STR_ARG(request->access_key), STR_ARG(scope), signed_headers(request), hex)
         .data;
 }

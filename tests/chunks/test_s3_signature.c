@@ -59,9 +59,24 @@ START_TEST(the_examples_of_the_documentation_have_their_signatures)
 }
 END_TEST
 
+/* The signature is that of an implementation in Python. */
+START_TEST(a_session_token_is_signed_as_a_header)
+{
+    struct s3_request request = make_example("lifecycle=");
+    const char *signature;
+
+    request.session_token = STR_LITERAL("FwoGZXIvYXdzEXAMPLE/+=");
+    signature = s3_signature_make(&request, &arena);
+    ck_assert_ptr_nonnull(
+        strstr(signature, "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,"));
+    ck_assert_ptr_nonnull(
+        strstr(signature, "Signature=6571e2783ef09aa24a60bef7b89ab59bd879fa34828ccc1c65d46251091ec7a6"));
+}
+END_TEST
+
 START_TEST(every_part_of_a_request_is_signed)
 {
-    struct s3_request request = make_example(""), changed[6];
+    struct s3_request request = make_example(""), changed[7];
     const char *signature = s3_signature_make(&request, &arena);
 
     for (size_t i = 0; i < ARRAY_LEN(changed); i++)
@@ -72,6 +87,7 @@ START_TEST(every_part_of_a_request_is_signed)
     changed[3].region = "eu-west-1";
     changed[4].secret_key = STR_LITERAL("other");
     s3_signature_digest(STR_LITERAL("body"), changed[5].digest);
+    changed[6].session_token = STR_LITERAL("token");
     for (size_t i = 0; i < ARRAY_LEN(changed); i++) {
         const char *other = s3_signature_make(&changed[i], &arena);
 
@@ -88,6 +104,7 @@ Suite *test_s3_signature_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, the_examples_of_the_documentation_have_their_signatures);
+    tcase_add_test(tc, a_session_token_is_signed_as_a_header);
     tcase_add_test(tc, every_part_of_a_request_is_signed);
     suite_add_tcase(suite, tc);
     return suite;

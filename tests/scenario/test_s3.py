@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chunks of blobs in an S3 that answers late, cut, twice or wrong. blobs_in_s3 has the tests with one that works."""
 
+import hashlib
+import hmac
 import http.server
 import os
+import re
 import threading
 import unittest
 
@@ -15,7 +18,20 @@ from tavola_test.stack import BAD_SETTING, Stack
 from tavola_test.waiting import wait_for
 
 SECRET = "notForTheLog"
+TOKEN = "temporary/NotForTheLog+="
 ScanEntitiesRequest = types.message("tavola.v1.ScanEntitiesRequest")
+
+
+def signature_of(method, path, headers, secret):
+    """What AWS Signature Version 4 makes of a request, by the headers that it says are signed."""
+    scope, names = re.search(r"Credential=[^/]+/([^,]+),SignedHeaders=([^,]+),", headers["Authorization"]).groups()
+    given = {name.lower(): value for name, value in headers.items()}
+    lines = [method, path, "", *(f"{name}:{given[name]}" for name in names.split(";")), "", names, given["x-amz-content-sha256"]]
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    key = b"AWS4" + secret.encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return hmac.digest(key, "\n".join(["AWS4-HMAC-SHA256", given["x-amz-date"], scope, digest]).encode(), "sha256").hex()
 
 
 class Bucket(http.server.ThreadingHTTPServer):
@@ -193,6 +209,8 @@ class Misbehaving(unittest.TestCase):
         _, path, headers = [one for one in self.bucket.seen if one[0] == "PUT"][-1]
         self.assertIn("Credential=KEY/", headers["Authorization"])
         self.assertRegex(path, "^/bucket/default/[0-9a-f]{2}/[0-9a-f]{64}-[0-9a-f]{32}$")
+        self.assertIn("Signature=" + signature_of("PUT", path, headers, SECRET), headers["Authorization"])
+        self.assertNotIn("x-amz-security-token", headers)
         for child in (self.stack.server, self.stack.worker):
             self.assertNotIn(SECRET, child.output())
 
@@ -231,12 +249,40 @@ class Standing(unittest.TestCase):
                     self.assertEqual(get(caller, f"late/{number}")[1], content(CHUNK, number))
 
 
+class Temporary(unittest.TestCase):
+    def test_a_session_token_is_sent_and_signed_and_the_bucket_may_be_in_the_host(self):
+        bucket = Bucket()
+        self.addCleanup(bucket.end)
+        port = bucket.server_address[1]
+        with Stack(redis=False) as stack:
+            credentials = os.path.join(stack.folder, "credentials")
+            with open(credentials, "w", encoding="ascii") as file:
+                file.write(f"KEY\n{SECRET}\n{TOKEN}\n")
+            in_the_host = {"TAVOLA_BLOB_S3_URL": f"http://localhost:{port}/things/below", "TAVOLA_BLOB_S3_ADDRESSING": "host"}
+            ways = [({"TAVOLA_BLOB_S3_CREDENTIALS_FILE": credentials, "TAVOLA_BLOB_S3_URL": bucket.url}, f"127.0.0.1:{port}", "/bucket/"),
+                    ({"TAVOLA_BLOB_S3_ACCESS_KEY": "KEY", "TAVOLA_BLOB_S3_SECRET_KEY": SECRET, "TAVOLA_BLOB_S3_SESSION_TOKEN": TOKEN,
+                      **in_the_host}, f"things.localhost:{port}", "/below/")]
+            for number, (settings, host, folder) in enumerate(ways):
+                stack.new_target()
+                stack.start_server(TAVOLA_BLOB_STORE="s3", **settings)
+                with stack.connect() as caller:
+                    put(caller, f"{number}", content(CHUNK, number))
+                    self.assertEqual(get(caller, f"{number}")[1], content(CHUNK, number))
+                for method, path, headers in bucket.seen[-2:]:
+                    self.assertEqual((headers["Host"], headers["x-amz-security-token"]), (host, TOKEN))
+                    self.assertTrue(path.startswith(folder + "default/"), path)
+                    self.assertIn("Signature=" + signature_of(method, path, headers, SECRET), headers["Authorization"])
+                stack.server.kill()
+                self.assertNotIn(TOKEN, stack.server.output())
+
+
 class Settings(unittest.TestCase):
     def test_settings_that_do_not_go_together_stop_the_start(self):
         url = {"TAVOLA_BLOB_S3_URL": "http://127.0.0.1:1/b"}
         keys = {"TAVOLA_BLOB_S3_ACCESS_KEY": "k", "TAVOLA_BLOB_S3_SECRET_KEY": SECRET}
         for wrong in ({"TAVOLA_BLOB_STORE": "s3"}, url, {**url, **keys, "TAVOLA_BLOB_S3_CREDENTIALS_FILE": "f"},
-                      {**url, "TAVOLA_BLOB_S3_ACCESS_KEY": "k"}, {**keys, "TAVOLA_BLOB_S3_URL": "http://host"},
+                      {**url, "TAVOLA_BLOB_S3_ACCESS_KEY": "k"},
+                      {**url, "TAVOLA_BLOB_S3_CREDENTIALS_FILE": "f", "TAVOLA_BLOB_S3_SESSION_TOKEN": TOKEN}, {**keys, "TAVOLA_BLOB_S3_URL": "http://host"},
                       {**keys, "TAVOLA_BLOB_S3_URL": "ftp://host/b"}, {**keys, "TAVOLA_BLOB_S3_URL": "http://k:s@host/b?x"}):
             with self.subTest(wrong=wrong):
                 said = run_program("tavolad", settings={"TAVOLA_POSTGRES": "host=/nowhere", "TAVOLA_REDIS": "unix:/nowhere", **wrong})
