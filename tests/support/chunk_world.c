@@ -92,6 +92,7 @@ static enum status read_object(
     if (!object)
         return error_set(err, STATUS_NOT_FOUND, "no object");
     *out = is_told(&memory->wrong_gets) ? STR_LITERAL("wrong") : arena_copy(arena, object->bytes);
+    call_once(memory, &memory->after_get);
     return STATUS_OK;
 }
 

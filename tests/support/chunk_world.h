@@ -29,6 +29,7 @@ struct memory_store {
     int puts, wrong_gets, failing_puts, failing_gets, failing_removals; /* the next so many calls */
     void (*on_put)(void);
     void (*on_get)(void);
+    void (*after_get)(void); /* when the bytes have been read */
 };
 
 struct chunk_world {
