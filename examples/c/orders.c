@@ -91,7 +91,7 @@ int main(void)
 {
     struct tavola *client;
     struct tavola_written last;
-    const struct tavola_value open_orders[] = { TAVOLA_TEXT("open") }, day[] = { TAVOLA_TEXT("2026-11-21") };
+    const struct tavola_value paid[] = { TAVOLA_TEXT("paid") }, day[] = { TAVOLA_TEXT("2026-11-21") };
     int64_t count;
 
     check(tavola_open(NULL, &client, &error));
@@ -99,10 +99,12 @@ int main(void)
     write_orders(client, &last);
     print_orders("of acme", tavola_query(client, &(struct tavola_query){ .table = "Orders",
                                                      .filter = "PartitionKey eq 'acme'" }));
-    print_orders("open", tavola_lookup(client, &(struct tavola_lookup){ .index = "OrdersByStatus",
-                                                   .equals = open_orders,
+    /* With the token of the last write: the list has that order. */
+    print_orders("paid", tavola_lookup(client, &(struct tavola_lookup){ .index = "OrdersByStatus",
+                                                   .equals = paid,
                                                    .equals_count = 1,
                                                    .consistency_token = last.consistency_token }));
+    /* As of now: the list has all orders. */
     print_orders(
         "of the day", tavola_lookup(client,
                           &(struct tavola_lookup){

@@ -30,7 +30,7 @@ import time
 from tavola_test.callers import UNKNOWN_OUTCOME
 from tavola_test.client import ApiError
 from tavola_test.driver import SERVER, TROUBLES, WORKER, Driver
-from tavola_test.outside_callers import Holder
+from tavola_test.outside_callers import BlobStepper, Holder
 from tavola_test.provocations import provocation_of
 from tavola_test.servers import DatabaseAway
 from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
@@ -108,8 +108,8 @@ class Cases(Driver):
     def start_all(self):
         super().start_all()
         limbo = self.workload.limbo
-        for caller in (Holder(self.stack, "holder", 0, limbo), WideWriter(self.stack, "wide", 0, limbo)):
-            self.workload.add(caller)
+        for caller in (Holder, BlobStepper, WideWriter):
+            self.workload.add(caller(self.stack, caller.__name__.lower(), 0, limbo))
 
     def start_armed(self, role, point, action, hit):
         self.log = os.path.join(self.stack.folder, f"points{self.number}")

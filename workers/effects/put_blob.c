@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/failpoint.h"
 #include "base/random.h"
 #include "domain/blobs/blob_hash.h"
 #include "domain/limits.h"
@@ -74,7 +75,10 @@ static enum status put_content(struct session *session, void *context, struct er
             err));
     commit.offset = (int64_t)at;
     commit.bytes = str_from(work->content, at);
-    return run_one(session, work, blob_put_commit, commit, err);
+    FAILPOINT_TRY("put_blob.before_commit", err);
+    TRY(run_one(session, work, blob_put_commit, commit, err));
+    FAILPOINT("put_blob.after_commit");
+    return STATUS_OK;
 }
 
 enum status put_blob_perform(struct worker *store, const struct effect *effect, struct arena *arena,

@@ -710,6 +710,7 @@ BY_PREFIX = {
     "discard.": Discards,
     "effect.": Archives,
     "file.": Archives,
+    "put_blob.": Archives,
     "feed.": Feeds,
     "dead_letter.": Failing,
     "publisher.": ServersWork,
