@@ -55,7 +55,7 @@ enum status codec_admin_dead_letter_filter_decode(const Tavola__V1__DeadLetterFi
         return STATUS_OK;
     if (filter->state < 0 || filter->state > TAVOLA__V1__DEAD_LETTER_STATE__DEAD_LETTER_STATE_DISCARDED)
         return reason_set(err, REASON_INVALID_INPUT, "filter.state is not a value of DeadLetterState");
-    if (filter->kind < 0 || filter->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
+    if (filter->kind < 0 || filter->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_VISIT)
         return reason_set(err, REASON_INVALID_INPUT, "filter.kind is not a value of WorkKind");
     if (filter->state > 0)
         out->state = (enum dead_letter_state)filter->state;
@@ -195,7 +195,7 @@ enum status codec_admin_queue_control_decode(
     if (request->control < TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_PAUSE ||
         request->control > TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
         return codec_missing(err, "control", "PAUSE, RESUME, DRAIN, LIMIT_RATE or RESHARD");
-    if (request->kind < 0 || request->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
+    if (request->kind < 0 || request->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_VISIT)
         return reason_set(err, REASON_INVALID_INPUT, "kind is not a value of WorkKind");
     if (request->rate < 0 || request->rate > MAX_RATE)
         return reason_set(err, REASON_OUT_OF_RANGE_INPUT, "rate is %lld; allowed: 0 to %d",

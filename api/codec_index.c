@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "api/codec_copies.h"
 #include "api/codec_read.h"
 #include "api/codec_report.h"
 #include "api/codec_table.h"
@@ -304,6 +305,16 @@ static enum status filter_decode(
     return STATUS_OK;
 }
 
+static enum status entries_decode(
+    const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err)
+{
+    TRY(index_consistency_decode(message, out, err));
+    TRY(keys_decode(message, arena, out, err));
+    TRY(unique_decode(message, out, err));
+    TRY(projection_decode(message->projection, arena, out, err));
+    return filter_decode(message, arena, out, err);
+}
+
 static enum status name_check(struct str name, const char *field, struct error *err)
 {
     return table_name_check(name, err) == STATUS_OK ? STATUS_OK : error_in_field(err, field);
@@ -324,13 +335,12 @@ enum status codec_index_decode(
     if (!index_shape_is_known(message->shape))
         return codec_missing(err, "index.shape", index_shape_names(arena));
     index.shape = (enum index_shape)message->shape;
-    TRY(index_consistency_decode(message, &index, err));
     if (message->on_violation == TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT)
         index.on_violation = VIOLATION_REJECT;
-    TRY(keys_decode(message, arena, &index, err));
-    TRY(unique_decode(message, &index, err));
-    TRY(projection_decode(message->projection, arena, &index, err));
-    TRY(filter_decode(message, arena, &index, err));
+    if (message->copies)
+        TRY(codec_copies_decode(message, arena, &index, err));
+    else
+        TRY(entries_decode(message, arena, &index, err));
     index.definition = index_codec_encode(&index, arena);
     *out = index;
     return STATUS_OK;
@@ -422,6 +432,7 @@ Tavola__V1__Index *codec_index_message(struct str definition, struct arena *aren
     out->on_violation = index.on_violation == VIOLATION_REJECT ? TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT
                                                                : TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_SKIP;
     out->unique = index.is_unique;
+    out->copies = codec_copies_message(index.copies, arena);
     out->consistency = index_is_strong(&index) ? TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG
                                                : TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL;
     return out;
@@ -454,11 +465,9 @@ static void causes_encode(struct str lines, struct arena *arena, Tavola__V1__Ind
         out->violation_causes[out->n_violation_causes++] = codec_bytes(str_take(&lines, '\n'));
 }
 
-static Tavola__V1__IndexConsistency becoming_of(struct str definition, struct arena *arena)
+static Tavola__V1__IndexConsistency becoming_of(const struct index *index)
 {
-    struct index index = { 0 };
-
-    return index_codec_decode(definition, arena, &index) && index.consistency == INDEX_BECOMING_STRONG
+    return index->consistency == INDEX_BECOMING_STRONG
                ? TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG
                : TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_UNSPECIFIED;
 }
@@ -466,6 +475,7 @@ static Tavola__V1__IndexConsistency becoming_of(struct str definition, struct ar
 Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *view, struct arena *arena)
 {
     Tavola__V1__IndexStatus *out = ARENA_NEW(arena, Tavola__V1__IndexStatus);
+    struct index index = { 0 };
 
     tavola__v1__index_status__init(out);
     out->state = (Tavola__V1__IndexState)view->state;
@@ -481,7 +491,11 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
         out->replacement = codec_table_job_message(&view->replacement, arena);
     if (view->verified.operation_id.len > 0)
         out->verified = codec_report_message(&view->verified, arena);
-    out->becoming = becoming_of(view->definition, arena);
+    if (!index_codec_decode(view->definition, arena, &index))
+        return out;
+    out->becoming = becoming_of(&index);
+    if (index.copies)
+        out->copies = codec_copies_status_message(&view->copies, arena);
     return out;
 }
 

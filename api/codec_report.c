@@ -129,6 +129,7 @@ Tavola__V1__IndexReport *codec_report_message(const struct report_view *report, 
     out->manifests = report->counts.found[DIFFERENCE_MANIFEST];
     out->mended = report->counts.mended;
     out->remaining = report->counts.remaining;
+    out->copies = report->counts.copies;
     out->mode = report->is_fast ? TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FAST
                                 : TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FULL;
     return out;
@@ -150,7 +151,9 @@ Tavola__V1__IndexDifference *codec_report_difference_message(
     out->state = (Tavola__V1__IndexDifferenceState)difference->state;
     if (difference->has_source)
         out->source = codec_entity_key_message(&difference->source, arena);
-    out->entry = codec_entity_key_message(&difference->entry, arena);
+    if (difference->property.len == 0)
+        out->entry = codec_entity_key_message(&difference->entry, arena);
+    out->property = codec_bytes(difference->property);
     out->source_version = difference->source_version;
     out->entry_version = difference->found_version;
     out->entry_digest = digest_text(difference->found_digest, arena);

@@ -11,7 +11,7 @@
 #include "client/queue_rows.h"
 
 #define LIST_ARGUMENTS ROWS_FORM
-#define TARGET "QUEUE|all [reconcile|transaction] " ROWS_FORM
+#define TARGET "QUEUE|all [reconcile|transaction|copy|visit] " ROWS_FORM
 #define SHARDS_ARGUMENTS "NUMBER (1 to 64) " ROWS_FORM
 #define RATE_ARGUMENTS "INTENTS_PER_SECOND|0 " TARGET
 
@@ -64,10 +64,17 @@ static int run_queue_list(const struct client_config *config, int argc, char **a
 
 static bool read_kind(const char *text, struct request *request)
 {
-    bool is_reconcile = strcmp(text, "reconcile") == 0;
+    static const char *const kinds[][2] = { { "reconcile", "WORK_KIND_RECONCILE" },
+        { "transaction", "WORK_KIND_TRANSACTION" }, { "copy", "WORK_KIND_COPY" },
+        { "visit", "WORK_KIND_VISIT" } };
 
-    request_text(request, "kind", is_reconcile ? "WORK_KIND_RECONCILE" : "WORK_KIND_TRANSACTION");
-    return is_reconcile || strcmp(text, "transaction") == 0;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (strcmp(text, kinds[i][0]) != 0)
+            continue;
+        request_text(request, "kind", kinds[i][1]);
+        return true;
+    }
+    return false;
 }
 
 /* From word `first` on: "all" or the name of a queue, then perhaps a kind of work. */

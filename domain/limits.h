@@ -67,7 +67,10 @@ enum {
     LIMIT_ACCOUNT_TABLES = 5000, /* unless a setting says another number */
     LIMIT_ACCOUNT_INDEXES = 5000,
     LIMIT_ACCOUNT_PERIOD_RULES = 100, /* tables that keep tables of periods */
-    LIMIT_ACCOUNT_NAME_MIN = 3,       /* characters */
+    LIMIT_ACCOUNT_COPY_RULES = 100,
+    LIMIT_COPY_PROPERTIES = 64, /* that a copy rule copies */
+    LIMIT_COPY_FOLLOWERS = 16,  /* copy rules of one source table: each write of it looks at all */
+    LIMIT_ACCOUNT_NAME_MIN = 3, /* characters */
     LIMIT_ACCOUNT_NAME_MAX = 63,
     LIMIT_POLICIES_PER_TABLE = 5,
     LIMIT_POLICY_ID_BYTES = 64, /* printable ASCII */

@@ -276,6 +276,11 @@ static const struct reason_info reasons[] = {
         "Read the message for the case: end the upgrade with tavola migrate --refuse-older, delete the "
         "entities with "
         "blobs, or give the other table blob_properties." },
+    [REASON_COPY_RULE_CONFLICT] = { "COPY_RULE_CONFLICT", STATUS_PRECONDITION,
+        "A copy rule would go in a circle with others, or keep a property that another rule keeps; or a "
+        "table "
+        "was to be deleted or changed that a copy rule needs as it is. Metadata: index, the rule's index.",
+        "Drop the index that is named, or declare another rule." },
     [REASON_UPLOAD_NOT_FOUND] = { "UPLOAD_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no upload of this id: it was never begun, was abandoned for longer than a day, or is "
         "complete and its blob was replaced or deleted.",

@@ -118,6 +118,7 @@ static const struct odata_error_info reasons[] = {
     [REASON_BLOB_STORE_UNAVAILABLE] = { "BlobStoreUnavailable", 503, NULL },
     [REASON_CHUNK_MOVE_REFUSED] = { "ChunkMoveRefused", 409, NULL },
     [REASON_BLOB_PROPERTIES_REFUSED] = { "BlobPropertiesRefused", 409, NULL },
+    [REASON_COPY_RULE_CONFLICT] = { "CopyRuleConflict", 409, NULL },
     [REASON_UPLOAD_NOT_FOUND] = { "UploadNotFound", 404, NULL },
     [REASON_UPLOAD_OFFSET_MISMATCH] = { "UploadOffsetMismatch", 409, NULL },
     [REASON_SERVER_BUSY] = { "ServerBusy", 503, SERVER_BUSY_TEXT },

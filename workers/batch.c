@@ -210,7 +210,7 @@ static void report_attempt(struct batch *batch, struct worker_ctx *ctx, const st
 
 static void count_done(struct worker_ctx *ctx, const struct item *item)
 {
-    metrics_count(ctx->shared, item->step->kind == INTENT_RECONCILE ? WORKER_RECONCILED : WORKER_STEPPED, 1);
+    metrics_count(ctx->shared, item->step->counter, 1);
     queues_count_applied(&ctx->shared->queues, &item->intent, item->count);
     retry_budget_earn(&ctx->retries, 1);
 }

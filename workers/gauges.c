@@ -100,7 +100,7 @@ static void collect_proofs(const struct gauges *gauges, size_t count, struct buf
 
 static void collect_dead_letters(const struct gauges *gauges, bool known, struct buf *out)
 {
-    static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction" };
+    static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction", "copy", "visit" };
     char labels[LABELS_BYTES];
 
     metrics_family(out, "tavola_dead_letters", "gauge", "Pieces of work that were given up, or fail.");

@@ -18,6 +18,10 @@ static const struct row {
     [WORKER_RECONCILED] = { "tavola_worker_completed_total", "kind=\"reconcile\"",
         "Pieces of work brought to an end." },
     [WORKER_STEPPED] = { "tavola_worker_completed_total", "kind=\"transaction\"", NULL },
+    [WORKER_COPY_CHECKED] = { "tavola_worker_completed_total", "kind=\"copy\"", NULL },
+    [WORKER_VISITED] = { "tavola_worker_completed_total", "kind=\"visit\"", NULL },
+    [WORKER_COPIED] = { "tavola_worker_copies_total", "",
+        "Entities that were written because their copies differed." },
     [WORKER_RETRIED] = { "tavola_worker_retries_total", "", "Failures counted, to be tried again later." },
     [WORKER_BURIED] = { "tavola_worker_dead_letters_total", "", "Pieces of work given up as dead letters." },
     [WORKER_RELEASED] = { "tavola_worker_released_total", "",
@@ -89,7 +93,7 @@ struct queue_metric {
 static void collect_queue_metric(
     struct buf *out, const struct queues *queues, const struct queue_metric *metric)
 {
-    static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction" };
+    static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction", "copy", "visit" };
     char labels[64];
 
     metrics_family(out, metric->name, metric->type, metric->help);

@@ -15,6 +15,9 @@ enum worker_counter {
     WORKER_POLLED,         /* intents taken from PostgreSQL */
     WORKER_RECONCILED,     /* keys */
     WORKER_STEPPED,        /* steps of transactions */
+    WORKER_COPY_CHECKED,   /* dependents of copy rules */
+    WORKER_VISITED,        /* turns of visits of sources */
+    WORKER_COPIED,         /* dependents whose copies were written */
     WORKER_RETRIED,        /* failures that are tried again later */
     WORKER_BURIED,         /* dead letters made */
     WORKER_RELEASED,       /* messages that were not done, and not by fault of the work */

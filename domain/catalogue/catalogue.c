@@ -58,6 +58,20 @@ static int by_family_id(const void *key, const void *item)
     return compare_ids(*wanted, family->family_id);
 }
 
+struct follower_key {
+    int64_t source_table_id;
+    int64_t index_id;
+};
+
+static int by_follower(const void *key, const void *item)
+{
+    const struct follower_key *wanted = key;
+    const struct index *index = item;
+    int order = compare_ids(wanted->source_table_id, index->copies->source_table_id);
+
+    return order != 0 ? order : compare_ids(wanted->index_id, index->index_id);
+}
+
 static void retain_family(void *item)
 {
     struct table_family *family = item;
@@ -72,6 +86,7 @@ static void release_family(void *item)
 
 static const struct shared_map_type names_type = { .order = by_name };
 static const struct shared_map_type ids_type = { .order = by_id };
+static const struct shared_map_type followers_type = { .order = by_follower };
 static const struct shared_map_type families_type = { by_family_id, retain_family, release_family };
 
 /* ---- making and changing ---- */
@@ -115,6 +130,8 @@ struct catalogue *catalogue_copy(const struct catalogue *of)
     catalogue->names = shared_map_copy(&of->names);
     catalogue->ids = shared_map_copy(&of->ids);
     catalogue->families = shared_map_copy(&of->families);
+    catalogue->followers = shared_map_copy(&of->followers);
+    catalogue->copy_rules = of->copy_rules;
     return catalogue;
 }
 
@@ -133,8 +150,35 @@ void catalogue_release(struct catalogue *catalogue)
         return;
     shared_map_clear(&catalogue->names, &names_type);
     shared_map_clear(&catalogue->ids, &ids_type);
+    shared_map_clear(&catalogue->followers, &followers_type);
     shared_map_clear(&catalogue->families, &families_type);
     free(catalogue);
+}
+
+static void put_followers(struct catalogue *catalogue, const struct table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        struct index *index = table->indexes[i];
+
+        if (!index->copies)
+            continue;
+        shared_map_put(&catalogue->followers, &followers_type,
+            &(struct follower_key){ index->copies->source_table_id, index->index_id }, index);
+        catalogue->copy_rules++;
+    }
+}
+
+static void remove_followers(struct catalogue *catalogue, const struct table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct index *index = table->indexes[i];
+
+        if (!index->copies)
+            continue;
+        shared_map_remove(&catalogue->followers, &followers_type,
+            &(struct follower_key){ index->copies->source_table_id, index->index_id });
+        catalogue->copy_rules--;
+    }
 }
 
 void catalogue_put(struct catalogue *catalogue, struct table_family *family)
@@ -146,6 +190,7 @@ void catalogue_put(struct catalogue *catalogue, struct table_family *family)
         shared_map_put(&catalogue->names, &names_type, &name, table);
         shared_map_put(&catalogue->ids, &ids_type, &table->table_id, table);
         catalogue->sampled_tables += table->samples_queries;
+        put_followers(catalogue, table);
     }
     shared_map_put(&catalogue->families, &families_type, &family->family_id, family);
 }
@@ -163,6 +208,7 @@ void catalogue_remove(struct catalogue *catalogue, int64_t family_id)
         shared_map_remove(&catalogue->names, &names_type, &name);
         shared_map_remove(&catalogue->ids, &ids_type, &table->table_id);
         catalogue->sampled_tables -= table->samples_queries;
+        remove_followers(catalogue, table);
     }
     shared_map_remove(&catalogue->families, &families_type, &family_id);
 }
@@ -195,6 +241,15 @@ bool catalogue_has_wide_source(const struct catalogue *catalogue, const struct i
     const struct table *source = catalogue_find_id(catalogue, index->source_table_id);
 
     return source && source->is_wide;
+}
+
+const struct index *catalogue_find_follower(
+    const struct catalogue *catalogue, int64_t source_table_id, int64_t behind)
+{
+    const struct follower_key key = { source_table_id, behind };
+    const struct index *index = shared_map_after(&catalogue->followers, &followers_type, &key);
+
+    return index && index->copies->source_table_id == source_table_id ? index : NULL;
 }
 
 const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index)

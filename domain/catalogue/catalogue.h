@@ -39,6 +39,29 @@ enum projection_kind { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_SOME };
 
 struct filter;
 
+/*
+ * A copy rule: entities of the index's table get copies of properties of the entity that they name,
+ * their source. domain/copies/copy_plan.h says what it asks for.
+ */
+struct copy_name { /* where a dependent has one of the two keys of its source */
+    bool is_literal;
+    struct str text; /* the key, or the dependent's property that has it; PartitionKey, RowKey count */
+};
+struct copy_pair {
+    struct str to;   /* the dependent's property */
+    struct str from; /* the source's property that it is a copy of */
+};
+struct copy_rule {
+    int64_t source_table_id;
+    struct str source_name; /* of the table */
+    struct copy_name partition_key;
+    struct copy_name row_key;
+    struct copy_pair *pairs; /* sorted by `to`, each once */
+    size_t pair_count;
+    bool keep; /* the copies of a source that does not exist stay; otherwise they are removed */
+    struct str version_property; /* gets the ETag of the source; empty: none does */
+};
+
 struct index {
     /* new for each build, never reused; also the id of the table of the entries */
     int64_t index_id;
@@ -71,6 +94,7 @@ struct index {
     struct str operation_id; /* of the job that builds it */
     /* the index whose name it gets when it is READY; 0: it has its own name */
     int64_t replaces;
+    const struct copy_rule *copies; /* that the index finds the dependents of; NULL: it is an index only */
 };
 
 /* Whether every committed write has its entries, so that a look-up of the index is never behind. */
@@ -154,6 +178,8 @@ struct catalogue {
     struct shared_map names; /* tables by (account, folded) */
     struct shared_map ids;   /* the same tables by id */
     struct shared_map families;
+    struct shared_map followers; /* indexes with a copy rule, by (source table, index) */
+    size_t copy_rules;           /* how many these are */
     atomic_int references;
 };
 
@@ -193,6 +219,18 @@ const struct table *catalogue_after(const struct catalogue *catalogue, struct st
 
 /* Whether the entities that have entries in the index may be wide. */
 bool catalogue_has_wide_source(const struct catalogue *catalogue, const struct index *index);
+
+/*
+ * The next index behind this id whose copy rule has the table as its source; NULL if there is none.
+ * Asked for each write, so a catalogue without a rule answers inline.
+ */
+const struct index *catalogue_find_follower(
+    const struct catalogue *catalogue, int64_t source_table_id, int64_t behind);
+static inline const struct index *catalogue_next_follower(
+    const struct catalogue *catalogue, int64_t source_table_id, int64_t behind)
+{
+    return catalogue->copy_rules > 0 ? catalogue_find_follower(catalogue, source_table_id, behind) : NULL;
+}
 
 /* The index that is being built to replace this one; NULL if there is none. */
 const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index);

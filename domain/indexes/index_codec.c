@@ -23,6 +23,29 @@ static const struct wire_form_field part_fields[] = {
 };
 static const struct wire_form part_form = WIRE_FORM(part_fields, struct key_part);
 
+#define PAIR(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct copy_pair, member, __VA_ARGS__)
+#define COPY(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct copy_rule, member, __VA_ARGS__)
+
+static const struct wire_form_field pair_fields[] = {
+    PAIR(1, TEXT, to, .required = true),
+    PAIR(2, TEXT, from, .required = true),
+};
+static const struct wire_form pair_form = WIRE_FORM(pair_fields, struct copy_pair);
+
+static const struct wire_form_field copy_fields[] = {
+    COPY(1, INT64, source_table_id),
+    COPY(2, TEXT, source_name, .required = true),
+    COPY(3, BOOL, partition_key.is_literal, .optional = true),
+    COPY(4, TEXT, partition_key.text, .optional = true),
+    COPY(5, BOOL, row_key.is_literal, .optional = true),
+    COPY(6, TEXT, row_key.text, .optional = true),
+    WIRE_FORM_ARRAY(
+        7, MESSAGES, struct copy_rule, pairs, pair_count, .form = &pair_form, .max = LIMIT_COPY_PROPERTIES),
+    COPY(8, BOOL, keep, .optional = true),
+    COPY(9, TEXT, version_property, .optional = true),
+};
+static const struct wire_form copy_form = WIRE_FORM(copy_fields, struct copy_rule);
+
 static const struct wire_form_field index_fields[] = {
     INDEX(1, TEXT, name, .required = true),
     INDEX(2, TEXT, source_name, .required = true),
@@ -39,6 +62,7 @@ static const struct wire_form_field index_fields[] = {
     INDEX(11, BOOL, is_unique, .optional = true),
     INDEX(12, TEXT, filter_text, .optional = true),
     INDEX(13, BOOL, keeps_versions, .optional = true),
+    INDEX(14, MESSAGE, copies, .form = &copy_form, .optional = true),
 };
 static const struct wire_form index_form = WIRE_FORM(index_fields, struct index);
 

@@ -17,6 +17,12 @@ enum intent_kind {
     INTENT_TRANSACTION =
         /* carry out this transaction: key.partition = account, key.row = its id, table_id 0 */
     2,
+    /*
+     * Of a copy rule; table_id is the id of its index, so that no statement about a table meets
+     * them, and the bucket is that of the written entity.
+     */
+    INTENT_COPY = 3,  /* make the copies of this dependent right */
+    INTENT_VISIT = 4, /* visit all dependents of this source */
 };
 
 struct intent {

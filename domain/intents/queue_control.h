@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_control.h - how operators control queues: each queue has two kinds of work, and each kind
+ * queue_control.h - how operators control queues: each queue has all kinds of work, and each kind
  * can be paused, drained, or limited.
  *
  *                pause                       drain: what was open then is worked on, nothing newer
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WORK_KINDS = 2, MAX_QUEUES = 64, DEFAULT_QUEUES = 4 };
+enum { WORK_KINDS = 4, MAX_QUEUES = 64, DEFAULT_QUEUES = 4 };
 
 /*
  * How work is spread over queues. It can change at any time; a program that still uses the old map

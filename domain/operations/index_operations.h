@@ -69,6 +69,14 @@ struct operation_index {
     struct str after;                   /* folded name; empty: from the start */
 };
 
+/* What the workers have to do for a copy rule; of many intents about 10,000 are counted. */
+struct copies_view {
+    int64_t waiting_sources;
+    int64_t waiting_dependents;
+    int64_t visited; /* dependents that open visits have looked at */
+    int64_t refused; /* dependents that cannot have their copies */
+};
+
 struct index_view {
     struct str definition; /* the declaration as bytes: index_codec.h */
     enum index_state state;
@@ -83,6 +91,7 @@ struct index_view {
     struct job_view replacement;
     /* the last verification of the whole index; operation_id empty: none */
     struct report_view verified;
+    struct copies_view copies; /* all 0 without a rule */
 };
 
 struct outcome_index {

@@ -20,6 +20,10 @@ enum difference_class {
     DIFFERENCE_DANGLING = 2,   /* an entry exists that no source asks for */
     DIFFERENCE_MISMATCHED = 3, /* the entry exists with other content */
     DIFFERENCE_MANIFEST = 4,   /* the entries are right, but the manifest does not name them */
+    /* of a copy rule: the dependent's property is missing, has another value, or should not be there */
+    DIFFERENCE_COPY_MISSING = 5,
+    DIFFERENCE_COPY_WRONG = 6,
+    DIFFERENCE_COPY_SUPERFLUOUS = 7,
     DIFFERENCE_END,
 };
 
@@ -57,6 +61,7 @@ struct report_counts {
     int64_t sources, entries; /* verified */
     int64_t in_flight;        /* sources that were not judged */
     int64_t found[DIFFERENCE_END];
+    int64_t copies; /* the sum of the classes of copies */
     int64_t mended, remaining;
 };
 
@@ -81,6 +86,8 @@ struct report_difference {
     int64_t found_version;  /* 0: there is no entry */
     uint64_t found_digest;  /* 0: there is no entry */
     uint64_t wanted_digest; /* 0: the source asks for no entry */
+    struct str
+        property; /* of a copy: the dependent's property, `source` being the dependent; otherwise empty */
 };
 
 struct outcome_report {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/numbers.h"
+#include "domain/copies/copy_plan.h"
 #include "domain/filter/filter.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
@@ -420,4 +421,41 @@ bool write_plan_needs_intent(struct plan_row *row, struct arena *arena)
         row->judged = row->now.version;
     }
     return row->needs_intent;
+}
+
+size_t write_plan_rule_slots(const struct plan_row *row)
+{
+    size_t slots = row->rules ? row->rules->follower_count : 0;
+
+    for (size_t i = 0; row->rules && i < row->table->index_count; i++)
+        slots += row->table->indexes[i]->copies != NULL;
+    return slots;
+}
+
+/* The write that a rule's worker makes needs no look by the same rule. */
+static bool asks_for_copies(const struct index *index, const struct plan_row *row)
+{
+    return row->copied_by != index->index_id &&
+           copy_plan_asks(index->copies, &row->key, &row->stored, &row->now);
+}
+
+size_t write_plan_rule_work(const struct plan_row *row, struct rule_work out[static MAX_RULE_WORK])
+{
+    const struct row_rules *of_row = row->rules;
+    size_t count = 0;
+    uint32_t slot = 0;
+
+    if (!of_row || row->now.version == row->stored.version)
+        return 0;
+    for (size_t i = 0; i < row->table->index_count; i++) {
+        const struct index *index = row->table->indexes[i];
+
+        if (index->copies && asks_for_copies(index, row))
+            out[count++] = (struct rule_work){ INTENT_COPY, index->index_id, slot };
+        slot += index->copies != NULL;
+    }
+    for (size_t i = 0; i < of_row->follower_count && slot < MAX_RULE_WORK; i++, slot++)
+        if (copy_plan_visits(of_row->followers[i]->copies, &row->stored, &row->now))
+            out[count++] = (struct rule_work){ INTENT_VISIT, of_row->followers[i]->index_id, slot };
+    return count;
 }

@@ -21,6 +21,8 @@
 #include "domain/catalogue/catalogue.h"
 #include "domain/entities/row_state.h"
 #include "domain/feed/feed_change.h"
+#include "domain/intents/intent.h"
+#include "domain/limits.h"
 #include "domain/operations/operation.h"
 #include "domain/properties/property_parts.h"
 
@@ -33,6 +35,13 @@ struct row_state write_plan_visible(const struct row_state *stored, bool due);
 struct unique_owners;
 struct strong_state;
 struct held_blobs;
+
+/* The copy rules that a write of a row may make work for. */
+struct row_rules {
+    const struct index *const *followers; /* whose sources are in the row's table */
+    size_t follower_count;
+    uint32_t first_intent; /* of the ids that are reserved for the batch: of the row's work for rules */
+};
 
 /* One key of a batch. */
 struct plan_row {
@@ -66,6 +75,9 @@ struct plan_row {
      */
     struct property_parts parts;
     bool reads_all_parts;
+    struct row_rules *rules; /* NULL: no copy rule has the table as that of its sources or dependents */
+    /* the index of the copy rule whose worker writes; the write does not ask for this rule's copies; 0: none */
+    int64_t copied_by;
 };
 
 /* The statement that a row needs after planning. */
@@ -123,6 +135,20 @@ enum row_action write_plan_action(const struct plan_row *row);
  * that an intent is needed.
  */
 bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
+
+/* Work of a copy rule that the write of a row makes. */
+struct rule_work {
+    enum intent_kind kind; /* INTENT_COPY or INTENT_VISIT */
+    int64_t index_id;
+    uint32_t slot; /* the rule's place among those of the row */
+};
+enum { MAX_RULE_WORK = LIMIT_INDEXES_PER_TABLE + LIMIT_COPY_FOLLOWERS };
+
+/* The places that a row has for this work: one for each rule of its table, then one for each follower. */
+size_t write_plan_rule_slots(const struct plan_row *row);
+
+/* Fill the work that the planned state makes; returns how much it is. */
+size_t write_plan_rule_work(const struct plan_row *row, struct rule_work out[static MAX_RULE_WORK]);
 
 /*
  * What the change feed records about this row. An expired entity exists until it is deleted, so

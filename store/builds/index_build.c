@@ -5,6 +5,7 @@
  *   BUILDING    phase 0      walk the source in key order; writers make intents as soon as BUILDING is in force,
  *                            so changes behind the walk are reconciled later
  *               phase -1     of a unique index without manifests, look through its violations (guard G66)
+ *               phase -2     of a copy rule, copy to all dependents; writers make intents for them, too
  *   VALIDATING  phases 1 ..  verify the whole index, and repair it where it differs (verify_job.h), with a report
  *   READY
  *
@@ -15,6 +16,7 @@
 #include "base/failpoint.h"
 #include "domain/indexes/index_names.h"
 #include "store/builds/build_turn.h"
+#include "store/copies/copy_work.h"
 #include "store/indexes/reconcile.h"
 #include "store/indexes/replacement_calls.h"
 #include "store/indexes/strong_build.h"
@@ -26,6 +28,7 @@ enum {
     CHUNK_KEYS = 500,
     CHUNK_BYTES = 8 * 1024 * 1024,
     SETTLING = -1,
+    COPYING = -2,
     VALIDATION = 1, /* the first phase of the validation */
     /* how often a build reads an entity: in the walk, in the validation, and as an entry */
     READINGS = 3,
@@ -37,6 +40,7 @@ struct chunk {
     bool is_gone; /* the index does not exist any more */
     bool has_manifests;
     bool is_unique;
+    bool has_copies;
     bool is_last;
     struct intent *keys;
     size_t count;
@@ -119,6 +123,7 @@ static enum status read_walk(struct session *session, void *context, struct erro
     name_count = index_names_of(index, &session->arena, &names);
     chunk->has_manifests = index_has_manifest(index);
     chunk->is_unique = index->is_unique;
+    chunk->has_copies = index->copies;
     job_range_params(job, CHUNK_KEYS, &session->arena, &params);
     pg_add_names(&params, names, name_count, true);
     TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
@@ -286,6 +291,35 @@ static enum status begin_validation(struct job *job, struct error *err)
     return enter(job, INDEX_VALIDATING, err);
 }
 
+/* ---- copying ---- */
+
+/* Copy to the next dependents. A write behind the cursor has made an intent for its dependent or source. */
+static enum status copy(struct job *job, struct error *err)
+{
+    struct chunk chunk = { .job = job };
+    struct copy_counts counts = { 0 };
+    struct entity_key *keys;
+
+    TRY(worker_attempt(job->store, read_walk, &chunk, err));
+    if (chunk.is_gone)
+        return cancel(job, err);
+    if (!chunk.has_copies)
+        return begin_validation(job, err);
+    keys = ARENA_ARRAY(&job->arena, struct entity_key, chunk.count);
+    for (size_t i = 0; i < chunk.count; i++)
+        keys[i] = chunk.keys[i].key;
+    TRY(copy_work_force(job->store, job->index_id, keys, chunk.count, &counts, err));
+    FAILPOINT_TRY("copy_build.before_checkpoint", err);
+    move_cursor(job, &chunk);
+    return chunk.is_last ? begin_validation(job, err) : job_checkpoint(job, err);
+}
+
+static enum status begin_copying(struct job *job, struct error *err)
+{
+    begin_phase(job, COPYING);
+    return job_checkpoint(job, err);
+}
+
 /* ---- looking through violations ---- */
 
 /*
@@ -299,6 +333,13 @@ static bool must_settle(const struct session *session, const struct job *job)
     const struct index *index = find_index(session, job);
 
     return index && index->is_unique && !index_has_manifest(index);
+}
+
+static bool has_copies(const struct session *session, const struct job *job)
+{
+    const struct index *index = find_index(session, job);
+
+    return index && index->copies;
 }
 
 /* Every transaction that writes has entered the fence, so closing it waits for all of them. */
@@ -318,6 +359,7 @@ static enum status read_violations(struct session *session, void *context, struc
 
     TRY(session_refresh(session, NULL, err));
     chunk->is_last = !must_settle(session, job);
+    chunk->has_copies = has_copies(session, job);
     if (chunk->is_last)
         return STATUS_OK;
     if (!job->has_cursor)
@@ -337,7 +379,9 @@ static enum status settle(struct job *job, struct error *err)
     TRY(reconcile(job, chunk.keys, chunk.count, err));
     FAILPOINT_TRY("build.settled", err);
     move_cursor(job, &chunk);
-    return chunk.is_last ? begin_validation(job, err) : job_checkpoint(job, err);
+    if (!chunk.is_last)
+        return job_checkpoint(job, err);
+    return chunk.has_copies ? begin_copying(job, err) : begin_validation(job, err);
 }
 
 static enum status end_walk(struct job *job, struct error *err)
@@ -444,5 +488,7 @@ enum status index_build_chunk(struct job *job, struct error *err)
 {
     if (job->phase == SETTLING)
         return settle(job, err);
+    if (job->phase == COPYING)
+        return copy(job, err);
     return job->phase < VALIDATION ? walk(job, err) : validate(job, err);
 }

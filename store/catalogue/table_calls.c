@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/catalogue/table_name.h"
+#include "domain/copies/copy_declaration.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
@@ -272,6 +273,8 @@ static enum status update_for_writers(struct session *session, struct operation 
     TRY(resolve_writable(session, operation, &table, err));
     if (table->is_wide)
         TRY(check_beside_wide(session, change, err));
+    if (change->sets_blob_properties && change->blob_properties)
+        TRY(copy_declaration_check_blobs(table, err));
     TRY(catalogue_change_begin(session, err));
     if (change->sets_blob_properties && change->blob_properties != table->has_blob_properties)
         TRY(switch_blob_properties(session, table, change->blob_properties, err));
@@ -419,6 +422,7 @@ static enum status delete_one(struct session *session, struct operation *operati
 
     TRY(session_refresh(session, NULL, err));
     TRY(find_deletable(session, operation, &table, err));
+    TRY(copy_declaration_check_delete(session->catalogue, table, err));
     *run = (struct job_view){
         .operation_id = arena_format(operation->arena, "purge-%llx", (unsigned long long)table->table_id),
         .kind = STR_LITERAL("delete_table"),

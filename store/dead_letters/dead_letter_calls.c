@@ -341,7 +341,7 @@ static enum status preview_changes(struct session *session, struct operation *op
 
         if (is_transaction(&out->dead_letters[i]))
             TRY(preview_steps(session, &out->dead_letters[i], &out->differences[i], err));
-        else
+        else if (intent.kind == INTENT_RECONCILE)
             TRY(reconcile_preview(session, &intent, &out->differences[i], err));
     }
     return STATUS_OK;

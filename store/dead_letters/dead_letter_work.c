@@ -2,10 +2,10 @@
 /*
  * dead_letter_work.c - counts failures, and gives work up.
  *
- * Every function locks the row that work on the key locks too: the key's state row, or the
- * transaction's row. So no failure is counted, and no key is given up, while another worker
- * succeeds with it: a success removes the key's intents, and nothing is counted for a key without
- * an open intent.
+ * Every function locks a row that work on the key locks too: the key's state row, the transaction's
+ * row or, for copy rules, the intents themselves, which their work deletes. So no failure is
+ * counted, and no key is given up, while another worker succeeds with it: a success removes the
+ * key's intents, and nothing is counted for a key without an open intent.
  */
 #include "store/dead_letters/dead_letter_work.h"
 
@@ -36,6 +36,22 @@ static bool is_transaction(const struct failing *failing)
     return failing->intent->kind == INTENT_TRANSACTION;
 }
 
+static bool is_of_rule(const struct failing *failing)
+{
+    return failing->intent->kind == INTENT_COPY || failing->intent->kind == INTENT_VISIT;
+}
+
+/* The bucket of work for a copy rule is not that of its table id. */
+static int16_t bucket_of(const struct failing *failing)
+{
+    const struct intent *intent = failing->intent;
+
+    if (is_of_rule(failing))
+        return intent->bucket;
+    return is_transaction(failing) ? transaction_calls_bucket(intent->key.row)
+                                   : entity_key_bucket(intent->table_id, intent->key.partition);
+}
+
 /* Add the key's columns as the first five parameters of the dead letter statements. */
 static void dead_letter_params(const struct failing *failing, struct arena *arena, struct pg_params *params)
 {
@@ -46,8 +62,7 @@ static void dead_letter_params(const struct failing *failing, struct arena *aren
     pg_add_int8(params, intent->table_id);
     pg_add_bytes(params, intent->key.partition);
     pg_add_bytes(params, intent->key.row);
-    pg_add_int2(params, is_transaction(failing) ? transaction_calls_bucket(intent->key.row)
-                                                : entity_key_bucket(intent->table_id, intent->key.partition));
+    pg_add_int2(params, bucket_of(failing));
 }
 
 /* ---- lock the key, and find its open intents ---- */
@@ -101,6 +116,25 @@ static enum status lock_source_key(
     return STATUS_OK;
 }
 
+enum locked_column { LOCKED_INTENT };
+
+/* The work deletes the intents that it has done, so who has locked them decides. */
+static enum status lock_rule_work(
+    struct session *session, struct failing *failing, bool *is_open, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT intents = NULL;
+
+    dead_letter_params(failing, &session->arena, &params);
+    TRY(session_begin_statement(session, &sql_intent_lock, &params, &intents, err));
+    for (int i = 0; i < PQntuples(intents); i++) {
+        pg_array_int2(&failing->buckets, failing->intent->bucket);
+        pg_array_intent_id(&failing->ids, pg_intent_id(intents, i, LOCKED_INTENT));
+    }
+    *is_open = PQntuples(intents) > 0;
+    return STATUS_OK;
+}
+
 static bool was_made_here(const struct source_key *key)
 {
     return key->applied == 0;
@@ -111,13 +145,15 @@ static enum status lock_key(
 {
     pg_array_init(&failing->buckets, &session->arena, PG_INT2);
     pg_array_init(&failing->ids, &session->arena, PG_UUID);
+    if (is_of_rule(failing))
+        return lock_rule_work(session, failing, is_open, err);
     return is_transaction(failing) ? lock_transaction(session, failing, is_open, err)
                                    : lock_source_key(session, failing, is_open, err);
 }
 
 static enum status commit_change(struct session *session, struct failing *failing, struct error *err)
 {
-    if (!is_transaction(failing))
+    if (!is_transaction(failing) && !is_of_rule(failing))
         TRY(source_keys_send_state_delete(session, &failing->keys, was_made_here, err));
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);

@@ -294,24 +294,42 @@ static enum status send_entries(struct session *session, const struct write_set 
     return entry_rows_send(session, ENTRY_UPSERT, entries.upserts, entries.upsert_count, err);
 }
 
+static struct intent make_intent(
+    const struct write_set *set, const struct plan_row *row, uint32_t counter, enum intent_kind kind)
+{
+    return (struct intent){ .bucket = row->bucket,
+        .id = intent_block_id(&set->ids, set->ids.first + counter),
+        .kind = (int16_t)kind,
+        .table_id = row->table->table_id,
+        .key = row->key,
+        .version = row->now.version,
+        .trace = row->trace };
+}
+
+static size_t make_rule_intents(
+    const struct write_set *set, const struct plan_row *row, struct intent *intents)
+{
+    struct rule_work work[MAX_RULE_WORK];
+    size_t count = write_plan_rule_work(row, work);
+
+    for (size_t i = 0; i < count; i++) {
+        intents[i] = make_intent(set, row, row->rules->first_intent + work[i].slot, work[i].kind);
+        intents[i].table_id = work[i].index_id;
+    }
+    return count;
+}
+
 static size_t make_intents(struct session *session, const struct write_set *set, struct intent *intents)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < set->row_count; i++) {
         struct plan_row *row = &set->rows[i];
-        struct intent *intent = &intents[count];
 
-        if (!write_plan_needs_intent(row, &session->arena))
-            continue;
-        *intent = (struct intent){ .bucket = row->bucket,
-            .id = intent_block_id(&set->ids, set->ids.first + (uint32_t)i),
-            .kind = INTENT_RECONCILE,
-            .table_id = row->table->table_id,
-            .key = row->key,
-            .version = row->now.version,
-            .trace = row->trace };
-        count++;
+        if (write_plan_needs_intent(row, &session->arena))
+            intents[count++] = make_intent(set, row, (uint32_t)i, INTENT_RECONCILE);
+        if (row->rules)
+            count += make_rule_intents(set, row, intents + count);
     }
     return count;
 }
@@ -391,12 +409,12 @@ static enum status run_planned(
         .clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks },
         .epoch = session->catalogue->epoch,
         .arena = &session->arena };
-    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, set->row_count);
+    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, set->intent_count);
     size_t intent_count = 0;
     int64_t now_us = 0;
 
     TRY(begin_and_lock(session, set, &now_us, err));
-    set->ids = session_reserve_intents(session, now_us, set->row_count);
+    set->ids = session_reserve_intents(session, now_us, set->intent_count);
     planning.clock.due = ticks_from_unix_us(now_us);
     TRY(write_batch_lock_owners(session, set, plan, &planning, err));
     plan(&planning);

@@ -36,17 +36,27 @@ static int by_key_then_arrival(const void *a, const void *b)
     return order != 0 ? order : (x->arrival > y->arrival) - (x->arrival < y->arrival);
 }
 
-static bool reads_properties(const struct table *table, const struct write *write)
+/* What decides the path of a write besides the write itself. */
+struct scope {
+    const struct table *table;
+    bool has_followers; /* copy rules whose sources are in the table */
+};
+
+static bool reads_properties(const struct scope *scope, const struct write *write)
 {
-    return table->index_count > 0 || table->has_blob_properties || write_plan_merges(write->kind) ||
-           write->condition.text.len > 0;
+    const struct table *table = scope->table;
+
+    return table->index_count > 0 || scope->has_followers || table->has_blob_properties ||
+           write_plan_merges(write->kind) || write->condition.text.len > 0;
 }
 
-static bool may_be_blind(const struct table *table, const struct write *write)
+static bool may_be_blind(const struct scope *scope, const struct write *write)
 {
-    return table->index_count == 0 && !table->has_blob_properties && !table->is_wide && !write->excess &&
-           write->kind == WRITE_INSERT_OR_REPLACE && write->expires == 0 &&
-           !condition_is_set(&write->condition);
+    const struct table *table = scope->table;
+
+    return table->index_count == 0 && !scope->has_followers && !table->has_blob_properties &&
+           !table->is_wide && !write->excess && write->kind == WRITE_INSERT_OR_REPLACE &&
+           write->expires == 0 && !condition_is_set(&write->condition);
 }
 
 static size_t refer(struct write_set *set, const struct session *session, struct operation *batch,
@@ -58,19 +68,21 @@ static size_t refer(struct write_set *set, const struct session *session, struct
         const struct operation_write *in = &operation->in.write;
         struct planned *planned = &set->planned[set->planned_count];
         const struct table *table;
+        struct scope scope;
         struct error err;
 
         if (resolve_writable(session, operation, &table, &err) != STATUS_OK) {
             operation_fail(operation, &err);
             continue;
         }
+        scope = (struct scope){ table, catalogue_next_follower(session->catalogue, table->table_id, 0) };
         *planned = (struct planned){ operation, ARENA_ARRAY(arena, struct plan_row *, in->count) };
         set->planned_count++;
         set->is_blind = request_rows_add(&set->requests, operation) && set->is_blind;
         for (size_t i = 0; i < in->count; i++) {
             const struct write *write = &in->writes[i];
 
-            set->is_blind = set->is_blind && may_be_blind(table, write);
+            set->is_blind = set->is_blind && may_be_blind(&scope, write);
             set->has_insert = set->has_insert || write->kind == WRITE_INSERT;
             set->has_feed = set->has_feed || table->feed_id != 0;
             set->is_wide = set->is_wide || table->is_wide;
@@ -80,7 +92,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
                     .key = write->key,
                     .trace = operation->trace,
                     .arena = arena,
-                    .reads_properties = reads_properties(table, write) },
+                    .reads_properties = reads_properties(&scope, write) },
                 .slot = &planned->rows[i],
                 .write = write,
                 .arrival = count,
@@ -143,6 +155,52 @@ static bool may_repeat(const struct write_set *set, const struct operation *batc
     return true;
 }
 
+static const struct index **list_followers(
+    const struct catalogue *catalogue, const struct table *table, size_t *count, struct arena *arena)
+{
+    const struct index **followers = ARENA_ARRAY(arena, const struct index *, LIMIT_COPY_FOLLOWERS);
+
+    for (const struct index *index = catalogue_next_follower(catalogue, table->table_id, 0);
+         index && *count < LIMIT_COPY_FOLLOWERS;
+         index = catalogue_next_follower(catalogue, table->table_id, index->index_id))
+        followers[(*count)++] = index;
+    return followers;
+}
+
+/* last: the row before, whose table is often the same. */
+static struct row_rules *rules_of(const struct catalogue *catalogue, const struct plan_row *row,
+    const struct plan_row *last, struct arena *arena)
+{
+    struct row_rules *out = ARENA_NEW(arena, struct row_rules);
+
+    if (last && last->table == row->table) {
+        if (!last->rules)
+            return NULL;
+        *out = *last->rules;
+        return out;
+    }
+    out->followers = list_followers(catalogue, row->table, &out->follower_count, arena);
+    for (size_t i = 0; i < row->table->index_count; i++)
+        if (row->table->indexes[i]->copies)
+            return out;
+    return out->follower_count > 0 ? out : NULL;
+}
+
+/* Give the rows ids for the intents of copy rules, behind those of the rows. */
+static void place_rules(struct write_set *set, const struct catalogue *catalogue, struct arena *arena)
+{
+    set->intent_count = set->row_count;
+    for (size_t i = 0; catalogue->copy_rules > 0 && i < set->row_count; i++) {
+        struct plan_row *row = &set->rows[i];
+
+        row->rules = rules_of(catalogue, row, i > 0 ? row - 1 : NULL, arena);
+        if (!row->rules)
+            continue;
+        row->rules->first_intent = (uint32_t)set->intent_count;
+        set->intent_count += write_plan_rule_slots(row);
+    }
+}
+
 /*
  * Make one row for each key. The first write to the key decides what the lock statement inserts if
  * the row is absent.
@@ -194,6 +252,7 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
     count = refer(set, session, batch, references, arena);
     qsort(references, count, sizeof(references[0]), by_key_then_arrival);
     unite(set, references, count, clock, may_repeat(set, batch), arena);
+    place_rules(set, session->catalogue, arena);
     set->is_blind = request_rows_sort(&set->requests) && set->is_blind;
 }
 
@@ -210,6 +269,26 @@ static void list_buckets(const uint64_t marks[BUCKETS / 64], struct intent_block
             block->buckets[next++] = (int16_t)(i * 64 + (size_t)__builtin_ctzll(left));
 }
 
+static void mark_intent(const struct write_set *set, const struct plan_row *row, uint32_t counter,
+    uint64_t marks[BUCKETS / 64], struct intent_block *block)
+{
+    uint32_t id = set->ids.first + counter;
+
+    marks[row->bucket / 64] |= 1ull << (row->bucket % 64);
+    block->first = id < block->first ? id : block->first;
+    block->last = id > block->last ? id : block->last;
+}
+
+static void mark_rule_work(const struct write_set *set, const struct plan_row *row,
+    uint64_t marks[BUCKETS / 64], struct intent_block *block)
+{
+    struct rule_work work[MAX_RULE_WORK];
+    size_t count = row->rules ? write_plan_rule_work(row, work) : 0;
+
+    for (size_t i = 0; i < count; i++)
+        mark_intent(set, row, row->rules->first_intent + work[i].slot, marks, block);
+}
+
 const struct consistency *write_set_left_open(
     const struct write_set *set, const struct planned *planned, int64_t epoch, struct arena *arena)
 {
@@ -217,17 +296,14 @@ const struct consistency *write_set_left_open(
     struct intent_block block = { .us = set->ids.us, .origin = set->ids.origin, .first = UINT32_MAX };
     struct consistency *out;
 
-    if (planned->operation->error || planned->rows[0]->table->index_count == 0)
+    if (planned->operation->error || (planned->rows[0]->table->index_count == 0 && !planned->rows[0]->rules))
         return NULL;
     for (size_t i = 0; i < planned->operation->in.write.count; i++) {
         struct plan_row *row = planned->rows[i];
-        uint32_t id = set->ids.first + (uint32_t)(row - set->rows);
 
-        if (!write_plan_needs_intent(row, arena))
-            continue;
-        marks[row->bucket / 64] |= 1ull << (row->bucket % 64);
-        block.first = id < block.first ? id : block.first;
-        block.last = id > block.last ? id : block.last;
+        if (write_plan_needs_intent(row, arena))
+            mark_intent(set, row, (uint32_t)(row - set->rows), marks, &block);
+        mark_rule_work(set, row, marks, &block);
     }
     if (block.first == UINT32_MAX)
         return NULL;

@@ -24,8 +24,12 @@ struct write_set {
     struct planned *planned;
     size_t planned_count;
     struct requests requests;
-    /* The ids reserved for intents: rows[i] has ids.first + i. Set once the rows are locked. */
+    /*
+     * The ids reserved for intents: rows[i] has ids.first + i, and its work for copy rules those from
+     * its rules->first_intent on. Set once the rows are locked.
+     */
     struct intent_block ids;
+    size_t intent_count; /* how many ids the rows can need */
     /*
      * All writes are unconditional upserts, no table has an index, and each request_id occurs once. So does each key,
      * unless all operations are single upserts without a request_id, into tables without a feed.

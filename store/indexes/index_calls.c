@@ -10,6 +10,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
+#include "store/indexes/copy_rules.h"
 #include "store/indexes/index_rows.h"
 #include "store/jobs/report_calls.h"
 #include "store/session/attempt.h"
@@ -71,10 +72,11 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(index_rows_check_wide(session, source, &index, err));
     if (index_comes_with_write(&index) && index_has_manifest(&index))
         TRY(index_rows_check_may_be_strong(session, "index.consistency", err));
-    TRY(job_calls_admit(session, operation->account, &index.index_id, err));
     index.account = operation->account;
     index.source_table_id = source->table_id;
     index.source_name = source->name;
+    TRY(copy_rules_resolve(session, operation, &index, err));
+    TRY(job_calls_admit(session, operation->account, &index.index_id, err));
     TRY(index_rows_choose_versions(session, &index, err));
     index.definition = index_codec_encode(&index, operation->arena);
     build = (struct job_start){
@@ -120,6 +122,10 @@ enum view_column {
     VIEW_OLDEST_US,
     VIEW_PER_SECOND,
     VIEW_NOW_US,
+    VIEW_WAITING_SOURCES,
+    VIEW_VISITED,
+    VIEW_WAITING_DEPENDENTS,
+    VIEW_REFUSED,
     VIEW_BUILD,                        /* nine columns */
     VIEW_REPLACEMENT = VIEW_BUILD + 9, /* nine columns; the first is empty if there is none */
     /* the columns of a report; the first is empty if the index was never verified */
@@ -149,6 +155,10 @@ static struct index_view read_view(const PGresult *rows, int row, struct arena *
         .causes = arena_copy(arena, pg_bytes(rows, row, VIEW_CAUSES)),
         .lag = { .open_intents = pg_int8(rows, row, VIEW_OPEN_INTENTS),
             .per_second = (double)pg_int8(rows, row, VIEW_PER_SECOND) / 1000 },
+        .copies = { .waiting_sources = pg_int8(rows, row, VIEW_WAITING_SOURCES),
+            .waiting_dependents = pg_int8(rows, row, VIEW_WAITING_DEPENDENTS),
+            .visited = pg_int8(rows, row, VIEW_VISITED),
+            .refused = pg_int8(rows, row, VIEW_REFUSED) },
         .build = job_calls_read_row(rows, row, VIEW_BUILD, arena),
     };
     int64_t now_us = pg_int8(rows, row, VIEW_NOW_US), as_of_us = now_us;
@@ -327,6 +337,7 @@ static enum status update(struct session *session, struct operation *operation, 
     TRY(resolve_index(session, operation, &index, err));
     index_id = index->index_id;
     if (index->consistency != wanted) {
+        TRY(copy_rules_check_kept(index, "consistency", err));
         TRY(check_may_change(session, index, wanted, err));
         TRY(change(session, index, wanted, err));
     }

@@ -94,9 +94,9 @@ static enum status end_run(struct job *job, const struct embedded *sql, int64_t 
 }
 
 /*
- * Phase 0 removes entries, owners of values and dead letters; phase 1 removes state rows that name
- * entries of no other index. A state row that stays may name entries of this index until the next
- * reconcile of its key.
+ * Phase 0 removes entries, owners of values, dead letters and the work of a copy rule; phase 1
+ * removes state rows that name entries of no other index. A state row that stays may name entries
+ * of this index until the next reconcile of its key.
  */
 enum status purge_index_chunk(struct job *job, struct error *err)
 {
@@ -104,6 +104,9 @@ enum status purge_index_chunk(struct job *job, struct error *err)
         { job, &sql_purge_entities, job->index_id, -1, 0 },
         { job, &sql_purge_owners, job->index_id, -1, 0 },
         { job, &sql_purge_dead_letters, job->table_id, job->index_id, 0 },
+        { job, &sql_purge_intents, job->index_id, -1, 0 },
+        { job, &sql_purge_visits, job->index_id, -1, 0 },
+        { job, &sql_purge_rule_letters, job->index_id, -1, 0 },
     };
     bool is_over = false;
     int64_t gone = 0;

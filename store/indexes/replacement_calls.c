@@ -12,6 +12,7 @@
 #include "domain/indexes/index_codec.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "store/indexes/copy_rules.h"
 #include "store/indexes/index_rows.h"
 #include "store/jobs/job_calls.h"
 #include "store/session/attempt.h"
@@ -83,6 +84,8 @@ static enum status replace(struct session *session, struct operation *operation,
 
     TRY(session_refresh(session, NULL, err));
     TRY(resolve_index(session, operation, &old, err));
+    TRY(copy_rules_check_kept(old, "index", err));
+    TRY(copy_rules_check_replacement(&operation->in.index.definition, err));
     TRY(check_replaceable(session, operation, old, err));
     if (index_comes_with_write(&operation->in.index.definition) &&
         index_has_manifest(&operation->in.index.definition))

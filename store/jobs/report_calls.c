@@ -38,6 +38,7 @@ enum view_column {
     VIEW_MENDED,
     VIEW_REMAINING,
     VIEW_IS_FAST,
+    VIEW_COPIES,
 };
 
 struct report_view report_calls_read_row(const PGresult *rows, int row, int column, struct arena *arena)
@@ -63,6 +64,7 @@ struct report_view report_calls_read_row(const PGresult *rows, int row, int colu
     counts->found[DIFFERENCE_MANIFEST] = pg_int8(rows, row, column + VIEW_MANIFESTS);
     counts->mended = pg_int8(rows, row, column + VIEW_MENDED);
     counts->remaining = pg_int8(rows, row, column + VIEW_REMAINING);
+    counts->copies = pg_int8(rows, row, column + VIEW_COPIES);
     return view;
 }
 
@@ -95,6 +97,7 @@ enum difference_column {
     DIFFERENCE_FOUND_VERSION,
     DIFFERENCE_FOUND_DIGEST,
     DIFFERENCE_WANTED_DIGEST,
+    DIFFERENCE_PROPERTY,
 };
 
 /* The columns of a key, next to each other. */
@@ -117,7 +120,8 @@ static struct report_difference read_difference(const PGresult *rows, int row, s
         .source_version = pg_int8(rows, row, DIFFERENCE_SOURCE_VERSION),
         .found_version = pg_int8(rows, row, DIFFERENCE_FOUND_VERSION),
         .found_digest = (uint64_t)pg_int8(rows, row, DIFFERENCE_FOUND_DIGEST),
-        .wanted_digest = (uint64_t)pg_int8(rows, row, DIFFERENCE_WANTED_DIGEST) };
+        .wanted_digest = (uint64_t)pg_int8(rows, row, DIFFERENCE_WANTED_DIGEST),
+        .property = arena_copy(arena, pg_bytes(rows, row, DIFFERENCE_PROPERTY)) };
 }
 
 /*

@@ -16,8 +16,8 @@
 /* ---- the index ---- */
 
 /*
- * Refuse a consistency token of another epoch, or of a table other than the index's source: it does
- * not tell anything about this index.
+ * Refuse a consistency token of another epoch, or of a table other than the index's source, and other than
+ * that of its copies: it does not tell anything about this index.
  */
 static enum status check_tokens(const struct session *session, const struct index *index,
     const struct freshness *freshness, struct error *err)
@@ -28,7 +28,8 @@ static enum status check_tokens(const struct session *session, const struct inde
         if (token->block_count > 0 && token->epoch != session->catalogue->epoch)
             return reason_set(err, REASON_TOKEN_EXPIRED,
                 "freshness.at_least[%zu] is from before a fail-over or restore of the database", i);
-        if (token->table_id != 0 && token->table_id != index->source_table_id)
+        if (token->table_id != 0 && token->table_id != index->source_table_id &&
+            !(index->copies && token->table_id == index->copies->source_table_id))
             return reason_set(err, REASON_TOKEN_EXPIRED,
                 "freshness.at_least[%zu] is of a write to another table than %.*s, or to one of that name "
                 "that "

@@ -335,12 +335,13 @@ static void note_left_open(struct session *session, struct stepping *stepping)
 {
     struct consistency sum = { .epoch = session->catalogue->epoch, .account = STR_EMPTY, .id = STR_EMPTY };
     int16_t buckets[ARRAY_LEN(stepping->operations)];
+    struct rule_work work[MAX_RULE_WORK];
     struct intent_block block = stepping->set.ids;
 
     for (size_t i = 0; i < stepping->set.row_count; i++) {
         struct plan_row *row = &stepping->set.rows[i];
 
-        if (write_plan_needs_intent(row, &session->arena))
+        if (write_plan_needs_intent(row, &session->arena) || write_plan_rule_work(row, work) > 0)
             buckets[block.bucket_count++] = row->bucket;
     }
     if (block.bucket_count == 0)
@@ -404,7 +405,7 @@ static enum status decide(struct session *session, struct stepping *stepping, st
     if (stepping->begins_effect)
         read_whole(stepping->set.planned[0].rows[0]);
     TRY(write_batch_lock_more(session, &stepping->set, err));
-    stepping->set.ids = session_reserve_intents(session, stepping->now_us, stepping->set.row_count);
+    stepping->set.ids = session_reserve_intents(session, stepping->now_us, stepping->set.intent_count);
     attempt = stepping->attempt;
     TRY(write_batch_lock_owners(session, &stepping->set, plan, &planning, err));
     stepping->attempt = attempt;
@@ -458,7 +459,7 @@ static enum status commit_step(
     struct session *session, struct stepping *stepping, struct step_work *work, struct error *err)
 {
     const struct commit_observer *observer = &work->store->observer;
-    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, stepping->set.row_count);
+    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, stepping->set.intent_count);
     size_t intent_count = 0;
 
     advance(stepping, &session->arena);

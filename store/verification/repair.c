@@ -7,10 +7,12 @@
 #include <stdlib.h>
 
 #include "base/failpoint.h"
+#include "store/copies/copy_work.h"
 #include "store/entities/entry_rows.h"
 #include "store/indexes/reconcile.h"
 #include "store/indexes/stored_entries.h"
 #include "store/indexes/strong_build.h"
+#include "store/verification/verify_copies.h"
 
 struct repair {
     struct job *job;
@@ -21,6 +23,8 @@ struct repair {
     size_t count;
     struct entity_key *nameless; /* the keys of entries that name no source, sorted */
     size_t nameless_count;
+    struct entity_key *dependents; /* of a copy rule, whose copies differ */
+    size_t dependent_count;
 };
 
 static const struct index *find_index(const struct session *session, const struct job *job)
@@ -84,10 +88,13 @@ static void sort_out(struct repair *work, const struct report_difference *differ
     work->suspects = ARENA_ARRAY(arena, struct entry_suspect, count);
     work->sources = ARENA_ARRAY(arena, struct strong_source, count);
     work->nameless = ARENA_ARRAY(arena, struct entity_key, count);
+    work->dependents = ARENA_ARRAY(arena, struct entity_key, count);
     for (size_t i = 0; i < count; i++) {
         if (!needs_repair(&differences[i]))
             continue;
-        if (differences[i].has_source)
+        if (verify_copies_is_class(differences[i].class))
+            work->dependents[work->dependent_count++] = differences[i].source;
+        else if (differences[i].has_source)
             add_suspect(work, &differences[i]);
         else
             work->nameless[work->nameless_count++] = differences[i].entry;
@@ -153,6 +160,14 @@ static enum status mend_sources(struct repair *work, struct error *err)
     return reconcile_repair(work->job->store, work->intents, work->suspects, work->count, &counts, err);
 }
 
+static enum status mend_copies(struct repair *work, struct error *err)
+{
+    struct copy_counts counts = { 0 };
+
+    return copy_work_force(
+        work->job->store, work->job->index_id, work->dependents, work->dependent_count, &counts, err);
+}
+
 enum status repair_differences(
     struct job *job, const struct report_difference *differences, size_t count, struct error *err)
 {
@@ -163,5 +178,6 @@ enum status repair_differences(
         return STATUS_OK;
     sort_out(&work, differences, count);
     TRY(mend_sources(&work, err));
+    TRY(mend_copies(&work, err));
     return work.nameless_count > 0 ? worker_attempt(job->store, delete_nameless, &work, err) : STATUS_OK;
 }

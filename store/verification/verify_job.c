@@ -7,6 +7,7 @@
  *   phase 2  judge sources        suspects: the entry that the source asks for, and the manifest
  *   phase 3  judge entries        suspects: whether the source asks for the entry
  *   phase 4  judge manifests      suspects that are not live: whether a manifest names an entry that does not exist
+ *   phase 5  judge copies         of an index with a copy rule: every dependent, compared with its source
  *
  * A chunk is read in one snapshot. A write between the chunks may make a suspect of its key, but no
  * difference: a difference is what one snapshot shows about one key. The findings of a chunk are
@@ -23,9 +24,10 @@
 #include "base/failpoint.h"
 #include "store/sql.h"
 #include "store/verification/repair.h"
+#include "store/verification/verify_copies.h"
 #include "store/verification/verify_scan.h"
 
-enum { SUM_SOURCES, SUM_ENTRIES, JUDGE_SOURCES, JUDGE_ENTRIES, JUDGE_MANIFESTS, PHASES };
+enum { SUM_SOURCES, SUM_ENTRIES, JUDGE_SOURCES, JUDGE_ENTRIES, JUDGE_MANIFESTS, JUDGE_COPIES, PHASES };
 enum {
     PENDING_ROWS = 50,
     CHUNK_ROWS = 8000,
@@ -39,6 +41,7 @@ struct verify {
     bool is_gone;        /* the index does not exist any more */
     bool has_report;
     bool has_manifests;
+    bool has_copies; /* the index has a copy rule, and the scope is not one of entries */
     bool repairs, dry_run, scans, is_fast;
     struct source_range range;
     struct verify_sums *sums;
@@ -117,7 +120,8 @@ enum pending_column {
     PENDING_CLASS,
     PENDING_HAS_SOURCE,
     PENDING_SOURCE,
-    PENDING_ENTRY = PENDING_SOURCE + 2
+    PENDING_ENTRY = PENDING_SOURCE + 2,
+    PENDING_PROPERTY = PENDING_ENTRY + 2
 };
 
 static enum status read_pending(struct session *session, struct verify *work, struct error *err)
@@ -137,7 +141,8 @@ static enum status read_pending(struct session *session, struct verify *work, st
             .class = (enum difference_class)pg_int2(rows, i, PENDING_CLASS),
             .has_source = pg_bool(rows, i, PENDING_HAS_SOURCE),
             .source = copied_key(rows, i, PENDING_SOURCE, arena),
-            .entry = copied_key(rows, i, PENDING_ENTRY, arena) };
+            .entry = copied_key(rows, i, PENDING_ENTRY, arena),
+            .property = arena_copy(arena, pg_bytes(rows, i, PENDING_PROPERTY)) };
     return STATUS_OK;
 }
 
@@ -176,6 +181,7 @@ static enum status load(struct session *session, void *context, struct error *er
     if (!work->has_report)
         return STATUS_OK;
     work->has_manifests = index_has_manifest(index);
+    work->has_copies = index->copies && work->values.len == 0;
     if (work->scans && work->job->group != JOB_GROUP_SCRUB && work->first_phase == 0)
         TRY(count_all(session, work->job, err));
     return read_pending(session, work, err);
@@ -250,8 +256,10 @@ static void move_on(struct verify *work, const struct verify_scan *scan)
     if (scan->is_last)
         job->phase++;
     if (job->phase == JUDGE_SOURCES && verify_sums_agree(work->sums))
-        job->phase = PHASES;
+        job->phase = JUDGE_COPIES;
     if (job->phase == JUDGE_MANIFESTS && !work->has_manifests)
+        job->phase = JUDGE_COPIES;
+    if (job->phase == JUDGE_COPIES && !work->has_copies)
         job->phase = PHASES;
 }
 
@@ -354,6 +362,70 @@ static enum status judge(struct session *session, void *context, struct error *e
     return STATUS_OK;
 }
 
+/* ---- copies ---- */
+
+static struct entity_key copy_key(struct entity_key key, struct arena *arena)
+{
+    return (struct entity_key){ arena_copy(arena, key.partition), arena_copy(arena, key.row) };
+}
+
+static struct report_difference note_copy(
+    const struct copy_suspect *suspect, const struct copy_difference *difference, struct arena *arena)
+{
+    return (struct report_difference){ .class = verify_copies_class(difference->fault),
+        .has_source = true,
+        .source = copy_key(suspect->key, arena),
+        .source_version = suspect->version,
+        .property = arena_copy(arena, difference->name) };
+}
+
+static int64_t note_copies(struct verify *work, const struct copy_look *look)
+{
+    size_t more = 0;
+    int64_t in_flight = 0;
+
+    for (size_t i = 0; i < look->count; i++)
+        more += look->suspects[i].in_flight ? 0 : look->suspects[i].count;
+    if (more > 0)
+        work->differences = add_room(work, more);
+    for (size_t i = 0; i < look->count; i++) {
+        const struct copy_suspect *suspect = &look->suspects[i];
+
+        in_flight += suspect->in_flight;
+        for (size_t k = 0; !suspect->in_flight && k < suspect->count; k++)
+            work->differences[work->count++] =
+                note_copy(suspect, &suspect->differences[k], &work->job->arena);
+    }
+    work->counts.copies += (int64_t)more;
+    return in_flight;
+}
+
+/* A chunk of dependents. */
+static enum status judge_copies(struct session *session, void *context, struct error *err)
+{
+    struct verify *work = context;
+    const struct turn_position position = position_of(work->job);
+    struct copy_look look = { .is_behind = position.has_from, .key = position.from, .range = &work->range };
+    struct verify_scan scan = { 0 };
+
+    if (!look.is_behind && work->range.has_from)
+        look.key = work->range.from;
+    TRY(session_refresh(session, NULL, err));
+    look.index = find_index(session, work->job);
+    work->is_gone = !look.index;
+    if (work->is_gone)
+        return STATUS_OK;
+    TRY(session_begin_snapshot(session, err));
+    TRY(verify_copies_look(session, &look, err));
+    TRY(session_end_snapshot(session, err));
+    scan.in_flight = note_copies(work, &look);
+    scan.rows = look.rows;
+    scan.is_last = look.is_last;
+    scan.last = look.last;
+    move_on(work, &scan);
+    return STATUS_OK;
+}
+
 /* ---- summing up, with a crew ---- */
 
 struct sum {
@@ -445,7 +517,8 @@ static enum status scan(struct verify *work, struct error *err)
 {
     if (work->job->phase == SUM_SOURCES || work->job->phase == SUM_ENTRIES)
         return sum_chunks(work, err);
-    return worker_attempt(work->job->store, judge, work, err);
+    return worker_attempt(
+        work->job->store, work->job->phase == JUDGE_COPIES ? judge_copies : judge, work, err);
 }
 
 /* ---- the report ---- */
@@ -456,7 +529,7 @@ static void put_key(struct pg_array *partitions, struct pg_array *rows, const st
     pg_array_bytes(rows, key->row.len > 0 ? key->row : STR_EMPTY);
 }
 
-enum { DIFFERENCE_ARRAYS = 12 };
+enum { DIFFERENCE_ARRAYS = 13 };
 
 static void put_difference(struct pg_array *arrays, const struct report_difference *difference)
 {
@@ -470,12 +543,13 @@ static void put_difference(struct pg_array *arrays, const struct report_differen
     pg_array_int8(&arrays[9], difference->found_version);
     pg_array_int8(&arrays[10], (int64_t)difference->found_digest);
     pg_array_int8(&arrays[11], (int64_t)difference->wanted_digest);
+    pg_array_bytes(&arrays[12], difference->property.len > 0 ? difference->property : STR_EMPTY);
 }
 
 static enum status write_differences(struct session *session, const struct verify *work, struct error *err)
 {
     static const enum pg_oid types[DIFFERENCE_ARRAYS] = { PG_INT8, PG_INT2, PG_INT2, PG_BOOL, PG_TEXT,
-        PG_TEXT, PG_TEXT, PG_TEXT, PG_INT8, PG_INT8, PG_INT8, PG_INT8 };
+        PG_TEXT, PG_TEXT, PG_TEXT, PG_INT8, PG_INT8, PG_INT8, PG_INT8, PG_TEXT };
     struct pg_array arrays[DIFFERENCE_ARRAYS];
     struct pg_params params;
     PG_RESULT written = NULL;
@@ -512,6 +586,7 @@ static enum status write_counts(struct session *session, const struct verify *wo
     pg_add_int8(&params, counts->mended);
     pg_add_int8(&params, counts->remaining);
     pg_add_bytes(&params, verify_sums_encode(work->sums, &session->arena));
+    pg_add_int8(&params, counts->copies);
     return pg_query(&session->pg, &sql_report_add, &params, &written, err);
 }
 
@@ -650,11 +725,73 @@ static void take_look(struct verify *work, const struct subject *subject, enum d
     }
 }
 
+static const struct copy_suspect *find_suspect(const struct copy_look *look, const struct entity_key *key)
+{
+    for (size_t i = 0; i < look->count; i++)
+        if (entity_key_compare(&look->suspects[i].key, key) == 0)
+            return &look->suspects[i];
+    return NULL;
+}
+
+/* For a dependent that was asked for every copy counts; for a recorded difference only its own. */
+static const struct copy_difference *find_copy(
+    const struct copy_suspect *suspect, const struct report_difference *asked)
+{
+    for (size_t i = 0; suspect && i < suspect->count; i++)
+        if (asked->class == DIFFERENCE_UNKNOWN || str_equal(suspect->differences[i].name, asked->property))
+            return &suspect->differences[i];
+    return NULL;
+}
+
+static void take_copy(struct verify *work, const struct copy_suspect *suspect, enum difference_state found,
+    struct report_difference *out)
+{
+    const struct copy_difference *difference = find_copy(suspect, out);
+    int64_t number = out->number;
+
+    if (difference && suspect->in_flight) {
+        out->state = DIFFERENCE_IN_FLIGHT;
+    } else if (!difference) {
+        out->state = was_there(out) ? DIFFERENCE_MENDED : DIFFERENCE_GONE;
+    } else {
+        *out = note_copy(suspect, difference, &work->job->arena);
+        out->number = number;
+        out->state = found;
+    }
+}
+
+/* Differences of copies, and named dependents whose entries are right. */
+static bool asks_for_copies(const struct verify *work, const struct report_difference *difference)
+{
+    return work->has_copies &&
+           (verify_copies_is_class(difference->class) ||
+               (difference->class == DIFFERENCE_UNKNOWN && difference->state == DIFFERENCE_GONE));
+}
+
+static enum status examine_copies(struct session *session, struct verify *work, const struct index *index,
+    enum difference_state found, struct error *err)
+{
+    struct entity_key *keys = ARENA_ARRAY(&session->arena, struct entity_key, work->count);
+    struct copy_look look = { .index = index, .keys = keys };
+
+    for (size_t i = 0; i < work->count; i++)
+        if (asks_for_copies(work, &work->differences[i]))
+            keys[look.key_count++] = work->differences[i].source;
+    if (look.key_count == 0)
+        return STATUS_OK;
+    TRY(verify_copies_look(session, &look, err));
+    for (size_t i = 0; i < work->count; i++)
+        if (asks_for_copies(work, &work->differences[i]))
+            take_copy(work, find_suspect(&look, &work->differences[i].source), found, &work->differences[i]);
+    return STATUS_OK;
+}
+
 static enum status examine(struct session *session, void *context, struct error *err)
 {
     const struct second_look *second = context;
     struct verify *work = second->work;
-    struct look look = { .count = work->count };
+    struct look look = { 0 };
+    size_t next = 0;
 
     TRY(session_refresh(session, NULL, err));
     look.index = find_index(session, work->job);
@@ -663,16 +800,19 @@ static enum status examine(struct session *session, void *context, struct error 
         return STATUS_OK;
     look.subjects = ARENA_ARRAY(&session->arena, struct subject, work->count);
     for (size_t i = 0; i < work->count; i++)
-        look.subjects[i] = (struct subject){ .has_source = work->differences[i].has_source,
-            .has_entry = work->differences[i].class != DIFFERENCE_UNKNOWN,
-            .source = work->differences[i].source,
-            .entry = work->differences[i].entry };
+        if (!verify_copies_is_class(work->differences[i].class))
+            look.subjects[look.count++] = (struct subject){ .has_source = work->differences[i].has_source,
+                .has_entry = work->differences[i].class != DIFFERENCE_UNKNOWN,
+                .source = work->differences[i].source,
+                .entry = work->differences[i].entry };
     TRY(session_begin_snapshot(session, err));
-    TRY(look_at_subjects(session, &look, err));
-    TRY(session_end_snapshot(session, err));
+    if (look.count > 0)
+        TRY(look_at_subjects(session, &look, err));
     for (size_t i = 0; i < work->count; i++)
-        take_look(work, &look.subjects[i], second->found, &work->differences[i]);
-    return STATUS_OK;
+        if (!verify_copies_is_class(work->differences[i].class))
+            take_look(work, &look.subjects[next++], second->found, &work->differences[i]);
+    TRY(examine_copies(session, work, look.index, second->found, err));
+    return session_end_snapshot(session, err);
 }
 
 static enum status look_again(struct verify *work, enum difference_state found, struct error *err)
@@ -696,8 +836,10 @@ static void count_pending(struct verify *work)
             continue;
         work->counts.sources++;
         work->counts.in_flight += difference->state == DIFFERENCE_IN_FLIGHT;
-        if (difference->state != DIFFERENCE_GONE && difference->state != DIFFERENCE_IN_FLIGHT)
+        if (difference->state != DIFFERENCE_GONE && difference->state != DIFFERENCE_IN_FLIGHT) {
             work->counts.found[difference->class]++;
+            work->counts.copies += verify_copies_is_class(difference->class);
+        }
     }
 }
 

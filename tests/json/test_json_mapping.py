@@ -210,6 +210,7 @@ class JsonMapping(unittest.TestCase):
             ("tavola.v1.LookupIndexRequest", '{"equals": [5]}', 'equals[0]: want an object with the value\'s type, such as {"int32Value": 5}'),
             ("tavola.v1.CreateIndexRequest", '{"index": {"shape": "COPY"}}',
              "index.shape: want one of INDEX_SHAPE_COPY, INDEX_SHAPE_LIST"),
+            ("tavola.v1.CreateIndexRequest", '{"index": {"copies": {"properties": {"A": 5}}}}', "index.copies.properties.A: want text"),
             ("google.rpc.Status", '{"details": [{"@type": "x/y"}]}', 'details[0]: want "@type", the URL of a known type'),
             ("google.rpc.Status", '{"details": [{"@type": "x/tavola.v1.Entity", "rowKey": 5}]}', "details[0].rowKey: want text"),
             ("google.protobuf.Duration", '"1.5"', "the message: want a number of seconds as text"),

@@ -331,6 +331,11 @@ MUTANTS = [
     ("G62", [("migrations/0042_wide_entities.sql", "language plpgsql stable", "language plpgsql volatile")],
      "test_store", "wide_entities", ["a_reader_sees_the_parts_of_the_row_that_it_has_read"]),
 
+    # A visit ends with all intents of its source, also those of changes that came after it began.
+    ("G71", [("store/copies/sql/visit_end.sql", "i.bucket = v.bucket and i.id = any (v.covers) and i.kind = 4",
+              "i.bucket = v.bucket and i.table_id = $1::int8 and i.partition_key = $2::text and i.row_key = $3::text and i.kind = 4")],
+     "test_store", "copy_visit", ["a_change_during_a_visit_asks_for_another_one"]),
+
     # The list of the parts is read before their row is locked.
     ("G63", [("store/entities/write_batch.c", "    TRY(send_rows(session, set, err));\n",
               "    TRY(part_rows_send_list(session, set, err));\n"

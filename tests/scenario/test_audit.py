@@ -26,11 +26,11 @@ insert into index_reports (operation_id, index_id, repairs, dry_run, is_whole, s
 insert into index_differences (operation_id, number, class, state, has_source, source_partition, source_row, entry_partition,
     entry_row) values ('p', 1, 1, 1, false, '', '', '', '');
 insert into index_scrubs (index_id) values (9013);
-insert into intents values (1, gen_random_uuid(), 3, 0, '', '', 1), (1, gen_random_uuid(), 1, 9008, 'p', 'r', 1),
+insert into intents values (1, gen_random_uuid(), 9, 0, '', '', 1), (1, gen_random_uuid(), 1, 9008, 'p', 'r', 1),
     (1, gen_random_uuid(), 2, 0, 'local', 't', 1);
 insert into index_state values (1, 9009, 'p', 'r', 1, '\\x01aa4600000000000000000000');
 insert into dead_letters (bucket, kind, table_id, partition_key, row_key, index_id, dead, failures, cause, history) values
-    (1, 3, 0, '', '', 0, true, 1, '', ''), (1, 1, 9010, 'p', 'r', 9010, true, 1, '', ''),
+    (1, 9, 0, '', '', 0, true, 1, '', ''), (1, 1, 9010, 'p', 'r', 9010, true, 1, '', ''),
     (1, 2, 0, 'local', 'u', 0, true, 1, '', ''), (1, 2, 0, 'local', 'v', 0, false, 1, '', '');
 insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted)
     values (1, 'local', 'w', 1, '', 0, '', 0);
@@ -71,6 +71,11 @@ insert into blob_parts values ('local', gen_random_uuid(), 0, 'a');
 insert into blob_chunks values ('local', 'b', 1, '', null), ('local', 'c', 1, '', now() - interval '1 hour');
 insert into blob_chunks values ('local', 'd', 1, '', null, 1, '00000000-0000-0000-0000-000000000008');
 insert into blob_strays values ('00000000-0000-0000-0000-000000000008', 'local', 'd', 1, now() - interval '1 hour');
+insert into copy_visits (index_id, partition_key, row_key, bucket, covers) values (9088, 'p', 'r', 0, '{}');
+insert into intents (bucket, id, kind, table_id, partition_key, row_key, version)
+    values (0, gen_random_uuid(), 3, 9088, 'p', 'r', 1);
+insert into dead_letters (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history)
+    values (4, 9088, 'p', 'x', 0, 0, true, 1, '', '');
 delete from catalogue
 """
 

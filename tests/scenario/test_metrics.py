@@ -176,7 +176,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(told("tavola_dead_letters", kind="reconcile", state="dead"), 1)
         self.assertEqual(told("tavola_dead_letters", kind="transaction"), 0)
         self.caller.control_queue(control=PAUSE)
-        wait_for("the worker to follow", lambda: told("tavola_queue_paused") == 8)
+        wait_for("the worker to follow", lambda: told("tavola_queue_paused") == 16)
         self.caller.insert_entity(table="people", entity=entity("p", "3", Age=7))
         wait_for("lag", lambda: told("tavola_index_lag_seconds", index="byAge") > 0)
         self.caller.control_queue(control=RESUME)

@@ -54,7 +54,7 @@ class Queues(ServerCase):
         except OSError:
             return metrics.Sample("")
 
-    def wait_until_held(self, held=8):
+    def wait_until_held(self, held=16):
         """The worker knows the change."""
         wait_for("the worker to follow", lambda: self.told().value("tavola_queue_paused") == held, 10)
 
@@ -78,7 +78,7 @@ class Queues(ServerCase):
 
     def test_a_paused_queue_takes_work_and_does_none(self):
         works = self.control(PAUSE)
-        self.assertEqual(len(works), 8)
+        self.assertEqual(len(works), 16)
         self.assertEqual({work.state for work in works.values()}, {PAUSED})
         self.wait_until_held()
 
@@ -114,7 +114,7 @@ class Queues(ServerCase):
 
     def test_one_queue_is_paused_and_the_others_go_on(self):
         self.control(PAUSE, queue="q1")
-        self.wait_until_held(2)
+        self.wait_until_held(4)
         self.insert(40, "Rome")
         wait_for("the other queues", lambda: all(
             work.open_intents == 0 for (name, _), work in self.work().items() if name != "q1"), 10)
@@ -173,7 +173,7 @@ class Queues(ServerCase):
 
     def test_bad_requests_are_refused(self):
         for fields in ({}, {"control": 9}, {"control": PAUSE, "queue": "q4"}, {"control": PAUSE, "queue": "x"},
-                       {"control": PAUSE, "kind": 3}, {"control": PAUSE, "rate": 1}, {"control": PAUSE, "shards": 4},
+                       {"control": PAUSE, "kind": 5}, {"control": PAUSE, "rate": 1}, {"control": PAUSE, "shards": 4},
                        {"control": RESHARD, "shards": 4, "queue": "q1"}, {"control": RESHARD, "shards": 4, "kind": 1}):
             with self.subTest(fields=fields):
                 self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.control_queue, **fields)
@@ -208,12 +208,12 @@ class Queues(ServerCase):
 
         listed = tavola("queue", "list").splitlines()
         self.assertRegex(listed[0], r"^queue +work +state +limit +open +oldest +applied/s +fresh in$")
-        self.assertEqual(len(listed), 10)
+        self.assertEqual(len(listed), 18)
         self.assertRegex(listed[-1], r"^map version \d+$")
         self.assertRegex(listed[1], r"^q0 +reconcile +RUNNING +- ")
-        self.assertEqual(tavola("queue", "pause", "all").count("PAUSED"), 8)
+        self.assertEqual(tavola("queue", "pause", "all").count("PAUSED"), 16)
         self.assertRegex(tavola("queue", "limit-rate", "7", "q2", "transaction"), r"q2 +transaction +PAUSED +7/s ")
-        self.assertEqual(tavola("queue", "resume", "q2").count("RUNNING"), 2)
+        self.assertEqual(tavola("queue", "resume", "q2").count("RUNNING"), 4)
         self.assertEqual(tavola("queue", "drain", "q2", "reconcile").count("\nq2"), 1)
         tavola("queue", "resume", "all")
         page = tavola("top", "--once")
@@ -222,7 +222,7 @@ class Queues(ServerCase):
         self.assertEqual(len({len(line) for line in page.split("\n\n")[0].splitlines()}), 1)
         self.assertNotIn("\033", page)
         self.addCleanup(tavola, "queue", "reshard", "4")
-        self.assertEqual(tavola("queue", "reshard", "3").count("RUNNING"), 6)
+        self.assertEqual(tavola("queue", "reshard", "3").count("RUNNING"), 12)
         tavola("queue", "reshard", "65", code=2)
         tavola("queue", "pause", code=2)
         tavola("queue", "limit-rate", "x", "all", code=2)
@@ -256,7 +256,7 @@ class Queues(ServerCase):
         self.assertRegex(page, rf"(?m)^{name} .* \d+\.\d +")
         self.client.control_queue(control=PAUSE)
         self.addCleanup(self.client.control_queue, control=RESUME)
-        self.assertEqual(len(re.findall(r"(?m)^q\d .* PAUSED .* -  +-$", top())), 8)
+        self.assertEqual(len(re.findall(r"(?m)^q\d .* PAUSED .* -  +-$", top())), 16)
         self.assertRegex(top(), rf"(?m)^{name} +{self.table} +READY +0 +0\.0 s +- +- +2 +1 +1$")
 
 

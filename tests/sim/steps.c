@@ -9,6 +9,7 @@
 #include "store/indexes/reconcile.h"
 #include "store/transactions/transaction_work.h"
 #include "tests/sim/database.h"
+#include "workers/steps/steps.h"
 #include "workers/worker.h"
 
 /* ---- reconcile ---- */
@@ -282,4 +283,17 @@ enum status transaction_work_step(struct worker *store, const struct intent *int
         drop_intents(number);
     db.transaction_dead_letters[number] = (struct sim_dead_letter){ 0 };
     return db_committed(err);
+}
+
+/* ---- copy rules, of which the simulation has none ---- */
+
+enum status step_copy(struct worker_ctx *ctx, const struct intent *intents, size_t count, struct error *err)
+{
+    (void)ctx, (void)intents, (void)count;
+    return error_set(err, STATUS_INTERNAL, "there is no copy rule");
+}
+
+enum status step_visit(struct worker_ctx *ctx, const struct intent *intents, size_t count, struct error *err)
+{
+    return step_copy(ctx, intents, count, err);
 }

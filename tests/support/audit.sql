@@ -175,7 +175,7 @@ union all
 select 'blob_strays: that chunks name', count(*)
 from blob_strays s join blob_chunks k on k.object_id = s.object_id
 union all
-select 'intents: of an unknown kind', count(*) from intents where kind not in (1, 2)
+select 'intents: of an unknown kind', count(*) from intents where kind not in (1, 2, 3, 4)
 union all
 select 'intents: of no table', count(*)
 from intents i where kind = 1 and not exists (select from tables t where t.table_id = i.table_id)
@@ -190,6 +190,24 @@ select 'intents: of no transaction that goes on', count(*)
 from intents i
 where kind = 2 and not exists (
     select from transactions t where (t.account, t.txn_id) = (i.partition_key, i.row_key) and t.finished = 0)
+union all
+select 'intents: of no copy rule', count(*)
+from intents i where kind in (3, 4) and not exists (select from indexes x where x.index_id = i.table_id)
+union all
+select 'copy_visits: of no copy rule', count(*)
+from copy_visits v where not exists (select from indexes x where x.index_id = v.index_id)
+union all
+select 'copy_visits: without an open intent', count(*)
+from copy_visits v
+where not exists (
+        select from intents i
+        where i.kind = 4 and (i.table_id, i.partition_key, i.row_key) = (v.index_id, v.partition_key, v.row_key))
+    and not exists (
+        select from dead_letters d
+        where d.kind = 4 and (d.table_id, d.partition_key, d.row_key) = (v.index_id, v.partition_key, v.row_key))
+union all
+select 'dead_letters: of no copy rule', count(*)
+from dead_letters d where kind in (3, 4) and not exists (select from indexes x where x.index_id = d.table_id)
 union all
 select 'index_state: of no table', count(*)
 from index_state s where not exists (select from tables t where t.table_id = s.table_id)
@@ -207,7 +225,7 @@ where not exists (select from living e where (e.table_id, e.partition_key, e.row
         select from dead_letters d
         where d.kind = 1 and (d.table_id, d.partition_key, d.row_key) = (s.table_id, s.partition_key, s.row_key))
 union all
-select 'dead_letters: of an unknown kind', count(*) from dead_letters where kind not in (1, 2)
+select 'dead_letters: of an unknown kind', count(*) from dead_letters where kind not in (1, 2, 3, 4)
 union all
 select 'dead_letters: of no table', count(*)
 from dead_letters d where kind = 1 and not exists (select from tables t where t.table_id = d.table_id)

@@ -14,6 +14,7 @@
 #include "store/background/sweep.h"
 #include "store/blobs/stray_remove.h"
 #include "store/connection/stalled_sessions.h"
+#include "store/copies/copy_visit.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/indexes/reconcile.h"
@@ -34,7 +35,8 @@ enum { MAX_ROWS = 6000 };
 static struct fake {
     bool down;
     int32_t failures; /* the next count returns this less one */
-    int steps_left;   /* of every transaction */
+    int steps_left;   /* of every transaction and visit */
+    int copied;       /* dependents of copy rules */
     bool stop_after_step;
     struct intent open[MAX_ROWS]; /* intents that a scan of bucket range 0 finds */
     size_t open_count;
@@ -234,6 +236,28 @@ enum status transaction_work_step(struct worker *store, const struct intent *int
     TRY(fake_down(err));
     fake.steps++;
     *finished = --fake.steps_left <= 0;
+    if (fake.stop_after_step)
+        worker_stop(&shared);
+    return STATUS_OK;
+}
+
+enum status copy_work_keys(struct worker *store, const struct intent *intents, size_t count,
+    struct copy_counts *counts, struct error *err)
+{
+    (void)store, (void)intents;
+    TRY(fake_down(err));
+    fake.copied += (int)count;
+    counts->written += (int64_t)count;
+    return STATUS_OK;
+}
+
+enum status copy_visit_step(struct worker *store, const struct intent *intent, bool *is_over,
+    struct copy_counts *counts, struct error *err)
+{
+    (void)store, (void)intent, (void)counts;
+    TRY(fake_down(err));
+    fake.steps++;
+    *is_over = --fake.steps_left <= 0;
     if (fake.stop_after_step)
         worker_stop(&shared);
     return STATUS_OK;
@@ -1045,6 +1069,48 @@ START_TEST(a_stop_in_a_transaction_hands_it_back)
 }
 END_TEST
 
+START_TEST(copies_of_several_dependents_are_made_together)
+{
+    publish(INTENT_COPY, "a");
+    publish(INTENT_COPY, "b");
+    publish(INTENT_COPY, "a");
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.copied, 2);
+    check_queue(0, 0);
+}
+END_TEST
+
+/* The rest of a long visit comes behind what was published meanwhile. */
+START_TEST(a_long_visit_lets_other_work_have_its_turn)
+{
+    fake.steps_left = 25;
+    publish(INTENT_VISIT, "boss");
+
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.steps, 10);
+    check_queue(1, 0);
+    loop_turn(&loop);
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.steps, 25);
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(a_stop_in_a_visit_hands_it_back)
+{
+    fake.steps_left = 3;
+    fake.stop_after_step = true;
+    publish(INTENT_VISIT, "boss");
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.steps, 1);
+    check_queue(1, 1);
+}
+END_TEST
+
 START_TEST(what_a_stop_finds_unstarted_is_handed_back)
 {
     publish(INTENT_RECONCILE, "a");
@@ -1422,6 +1488,9 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, a_key_that_cannot_be_one_never_reaches_the_database);
     tcase_add_test(consumer, a_transaction_is_carried_to_its_end);
     tcase_add_test(consumer, a_stop_in_a_transaction_hands_it_back);
+    tcase_add_test(consumer, copies_of_several_dependents_are_made_together);
+    tcase_add_test(consumer, a_long_visit_lets_other_work_have_its_turn);
+    tcase_add_test(consumer, a_stop_in_a_visit_hands_it_back);
     tcase_add_test(consumer, what_a_stop_finds_unstarted_is_handed_back);
     tcase_add_test(consumer, a_poller_takes_a_whole_claim_of_one_bucket);
     tcase_add_test(consumer, a_poller_takes_a_share_of_every_bucket_first);

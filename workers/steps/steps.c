@@ -5,8 +5,10 @@
 #include "workers/steps/steps.h"
 
 const struct message_step steps[] = {
-    { INTENT_RECONCILE, "reconcile", true, step_reconcile },
-    { INTENT_TRANSACTION, "transaction", false, step_transaction },
+    { INTENT_RECONCILE, "reconcile", true, WORKER_RECONCILED, step_reconcile },
+    { INTENT_TRANSACTION, "transaction", false, WORKER_STEPPED, step_transaction },
+    { INTENT_COPY, "copy", true, WORKER_COPY_CHECKED, step_copy },
+    { INTENT_VISIT, "visit", false, WORKER_VISITED, step_visit },
 };
 const size_t step_count = ARRAY_LEN(steps);
 

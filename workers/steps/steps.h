@@ -16,7 +16,8 @@ typedef enum status step_fn(
 struct message_step {
     enum intent_kind kind;
     const char *name;
-    bool together; /* takes many keys in one transaction; if it fails, none has changed */
+    bool together;               /* takes many keys in one transaction; if it fails, none has changed */
+    enum worker_counter counter; /* of work that is done */
     step_fn *run;
 };
 
@@ -28,5 +29,7 @@ const struct message_step *step_find(int kind);
 
 step_fn step_reconcile;
 step_fn step_transaction;
+step_fn step_copy;
+step_fn step_visit;
 
 #endif

@@ -5,7 +5,8 @@
 -- discarded ones of both. Then up to three causes of the index's own, out of 1000.
 -- Open intents of the source table are counted up to 10,001, with the time of the oldest one, or an
 -- earlier time, in microseconds since 1970. The rate of applied intents is in thousandths per
--- second. Entries are counted up to 100,000; the number beyond that is estimated from a random
+-- second. Of the work for a copy rule: sources that wait, dependents that open visits have looked at, dependents that
+-- wait, each from at most 10,001 intents, and those that cannot have their copies. Entries are counted up to 100,000; the number beyond that is estimated from a random
 -- sample of 32 MB of the table of entities.
 with sample as materialized (
     select e.table_id, (count(*) * sample_factor('entities'))::int8 as n
@@ -24,6 +25,9 @@ select i.folded, i.definition, i.state,
     (select coalesce(string_agg(c.cause, E'\n'), '') from (
         select distinct l.cause
         from (select d.cause from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
+            and d.dead and not d.discarded and d.index_id = i.index_id
+            union all
+            select d.cause from dead_letters d where d.kind = 3 and d.table_id = i.index_id
             and d.dead and not d.discarded and d.index_id = i.index_id limit 1000) l
         order by 1 limit 3) c),
     open.n,
@@ -33,10 +37,11 @@ select i.folded, i.definition, i.state,
     (select (coalesce(sum(r.per_second * exp(- abs(extract(epoch from now() - r.at)) / 10)), 0) * 1000)::int8
         from apply_rates r where r.table_id = i.source_table_id),
     (extract(epoch from now()) * 1000000)::int8,
+    visits.sources, visits.visited, copies.n, copies.refused,
     o.operation_id, o.kind, o.target, o.state, o.done, o.total, o.started, o.ended, o.error,
     coalesce(b.operation_id, ''), b.kind, b.target, b.state, b.done, b.total, b.started, b.ended, b.error,
     coalesce(v.operation_id, ''), v.target, v.repairs, v.dry_run, v.is_whole, v.state, v.started, v.ended, v.sources, v.entries,
-    v.in_flight, v.missing, v.dangling, v.mismatched, v.manifests, v.mended, v.remaining, v.is_fast
+    v.in_flight, v.missing, v.dangling, v.mismatched, v.manifests, v.mended, v.remaining, v.is_fast, v.copies
 from (
     select * from indexes
     where account = $1::text and folded > $2::text and ($3::text = '' or folded = $3::text)
@@ -50,6 +55,16 @@ cross join lateral (
 cross join lateral (
     select count(*) as n, min(intent_created_us(t.id)) as oldest
     from (select t.id from intents t where t.table_id = i.source_table_id limit 10001) t) open
+cross join lateral (
+    select (select count(*) from (
+            select distinct t.partition_key, t.row_key
+            from (select x.partition_key, x.row_key from intents x where x.table_id = i.index_id and x.kind = 4 limit 10001) t) k) as sources,
+        (select coalesce(sum(c.visited), 0)::int8 from copy_visits c where c.index_id = i.index_id) as visited) visits
+cross join lateral (
+    select (select count(*) from (
+            select distinct t.partition_key, t.row_key
+            from (select x.partition_key, x.row_key from intents x where x.table_id = i.index_id and x.kind = 3 limit 10001) t) k) as n,
+        (select count(*) from dead_letters d where d.kind = 3 and d.table_id = i.index_id and d.dead and not d.discarded) as refused) copies
 join operations o on o.operation_id = i.operation_id
 left join indexes n on n.replaces = i.index_id and n.state <> 4
 left join operations b on b.operation_id = n.operation_id

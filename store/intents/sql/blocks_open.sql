@@ -7,7 +7,7 @@ select u.n, d.dead_letter_id, d.dead, d.cause
 from unnest($1::int8[], $2::int2[], $3::uuid[], $4::uuid[]) u(n, b, f, l)
 left join lateral (
     select x.dead_letter_id, x.dead, x.cause from dead_letters x
-    where x.bucket = u.b and x.kind = 1 and x.index_id = 0
+    where x.bucket = u.b and x.kind <> 2 and x.index_id = 0
         and (x.last_dropped_intent >= u.f or exists (select from unnest(x.intents) i where i between u.f and u.l))
     order by x.dead desc
     limit 1) d on true

@@ -33,6 +33,17 @@ cross join lateral (
                     and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
                     and d.next_try > now() and d.next_try < now() + interval '2 minutes')
          order by x.id
+         limit $6::int8)
+        union all
+        (select x.* from intents x
+         where u.kind > 2 and x.kind > 2 and x.kind = u.kind
+            and x.bucket = u.bucket and x.id > age.low and x.id < u.until and x.id < age.high
+            and not exists (
+                select from dead_letters d
+                where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
+                    and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
+                    and d.next_try > now() and d.next_try < now() + interval '2 minutes')
+         order by x.id
          limit $6::int8)) o) i
 where i.turn <= $6::int8
 order by i.turn, i.id

@@ -5,7 +5,7 @@
 insert into index_scrubs as s (index_id, proven, differences)
 select r.index_id, case when r.found = 0 then now() end, r.found
 from (
-    select x.index_id, x.missing + x.dangling + x.mismatched + x.manifests as found
+    select x.index_id, x.missing + x.dangling + x.mismatched + x.manifests + x.copies as found
     from index_reports x
     where x.operation_id = $1::text and x.is_whole and not x.repairs
 ) r

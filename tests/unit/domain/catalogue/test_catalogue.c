@@ -92,6 +92,36 @@ START_TEST(an_index_without_its_name_is_found_by_its_id_alone)
 }
 END_TEST
 
+START_TEST(the_rules_of_a_source_are_found_until_their_family_goes)
+{
+    struct copy_rule of_first = { .source_table_id = 1000 }, of_second = { .source_table_id = 999 };
+    struct index plain = { .index_id = 899, .source_table_id = 999 },
+                 first = { .index_id = 900, .source_table_id = 999, .copies = &of_first },
+                 again = { .index_id = 901, .source_table_id = 999, .copies = &of_first },
+                 own = { .index_id = 902, .source_table_id = 999, .copies = &of_second };
+    struct index *indexes[] = { &again, &plain, &own, &first };
+    struct catalogue *changed;
+
+    a_catalogue(2);
+    ck_assert_ptr_null(catalogue_next_follower(catalogue, 1000, 0));
+    tables[1].indexes = indexes;
+    tables[1].index_count = ARRAY_LEN(indexes);
+    catalogue_release(catalogue);
+    catalogue = a_catalogue_of(pointers, 2);
+    ck_assert_ptr_eq(catalogue_next_follower(catalogue, 1000, 0), &first);
+    ck_assert_ptr_eq(catalogue_next_follower(catalogue, 1000, 900), &again);
+    ck_assert_ptr_null(catalogue_next_follower(catalogue, 1000, 901));
+    ck_assert_ptr_eq(catalogue_next_follower(catalogue, 999, 0), &own);
+
+    changed = catalogue_copy(catalogue);
+    catalogue_remove(changed, 1);
+    ck_assert_ptr_null(catalogue_next_follower(changed, 1000, 0));
+    ck_assert_uint_eq(changed->copy_rules, 0);
+    ck_assert_ptr_eq(catalogue_next_follower(catalogue, 1000, 0), &first);
+    catalogue_release(changed);
+}
+END_TEST
+
 START_TEST(an_empty_catalogue_holds_nothing)
 {
     a_catalogue(0);
@@ -109,6 +139,7 @@ Suite *test_catalogue_suite(void)
     tcase_add_loop_test(tc, every_table_is_found_in_any_case, 0, ARRAY_LEN(sizes));
     tcase_add_test(tc, what_is_not_there_is_not_found);
     tcase_add_test(tc, an_index_without_its_name_is_found_by_its_id_alone);
+    tcase_add_test(tc, the_rules_of_a_source_are_found_until_their_family_goes);
     tcase_add_test(tc, an_empty_catalogue_holds_nothing);
     suite_add_tcase(suite, tc);
     return suite;

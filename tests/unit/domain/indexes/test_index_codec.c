@@ -53,6 +53,33 @@ static struct index a_list(void)
         .partition_key = { partition_parts + 1, 1 } };
 }
 
+START_TEST(a_copy_rule_keeps_its_bytes)
+{
+    struct copy_pair pairs[] = { { STR_LITERAL("ManagerName"), STR_LITERAL("Name") } };
+    struct copy_rule rule = { .source_table_id = 1001,
+        .source_name = STR_LITERAL("Managers"),
+        .partition_key = { .is_literal = true, .text = STR_LITERAL("p") },
+        .row_key = { .text = STR_LITERAL("Manager") },
+        .pairs = pairs,
+        .pair_count = 1,
+        .keep = true,
+        .version_property = STR_LITERAL("V") };
+    struct index index = a_list(), back = { 0 };
+
+    index.copies = &rule;
+    require_bytes(index_codec_encode(&index, &arena),
+        "0a0441676573120650656f706c65180220012a0d080012034167651813200128003800723508e90712084d616e6167657273"
+        "18"
+        "0122017032074d616e616765723a130a0b4d616e616765724e616d6512044e616d6540014a0156");
+    ck_assert(index_codec_decode(index_codec_encode(&index, &arena), &arena, &back));
+    ck_assert_int_eq(back.copies->source_table_id, 1001);
+    ck_assert(back.copies->partition_key.is_literal && !back.copies->row_key.is_literal && back.copies->keep);
+    ck_assert(str_equal(back.copies->row_key.text, rule.row_key.text));
+    ck_assert(str_equal(back.copies->version_property, rule.version_property));
+    ck_assert(back.copies->pair_count == 1 && str_equal(back.copies->pairs[0].from, pairs[0].from));
+}
+END_TEST
+
 START_TEST(stored_bytes_stay_as_they_are)
 {
     struct index copy = an_index(), list = a_list(), strong = a_list();
@@ -185,6 +212,7 @@ Suite *test_index_codec_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, stored_bytes_stay_as_they_are);
+    tcase_add_test(tc, a_copy_rule_keeps_its_bytes);
     tcase_add_test(tc, a_declaration_comes_back);
     tcase_add_loop_test(tc, foreign_bytes_are_refused, 0, ARRAY_LEN(damaged));
     tcase_add_test(tc, the_numbers_of_parts_and_names_are_bounded);

@@ -29,7 +29,7 @@ END_TEST
 START_TEST(every_kind_of_work_of_a_queue_has_its_place)
 {
     ck_assert_int_eq(queue_slot(0, 1), 0);
-    ck_assert_int_eq(queue_slot(3, 2), 7);
+    ck_assert_int_eq(queue_slot(3, 2), 3 * WORK_KINDS + 1);
     ck_assert_int_lt(queue_slot(0, 0), 0);
     ck_assert_int_lt(queue_slot(0, WORK_KINDS + 1), 0);
     ck_assert_int_lt(queue_slot(MAX_QUEUES, 1), 0);
