@@ -331,6 +331,12 @@ MUTANTS = [
     ("G62", [("migrations/0042_wide_entities.sql", "language plpgsql stable", "language plpgsql volatile")],
      "test_store", "wide_entities", ["a_reader_sees_the_parts_of_the_row_that_it_has_read"]),
 
+    # The dependents are not locked before their sources are read.
+    ("G69", [("store/entities/sql/entity_lock.sql",
+              "on conflict (table_id, partition_key, row_key, bucket) do update set dead = entities.dead where false",
+              "on conflict (table_id, partition_key, row_key, bucket) do nothing")],
+     "test_store", "copy_work", ["the_source_is_read_after_the_lock_of_the_dependent"]),
+
     # A visit ends with all intents of its source, also those of changes that came after it began.
     ("G71", [("store/copies/sql/visit_end.sql", "i.bucket = v.bucket and i.id = any (v.covers) and i.kind = 4",
               "i.bucket = v.bucket and i.table_id = $1::int8 and i.partition_key = $2::text and i.row_key = $3::text and i.kind = 4")],
