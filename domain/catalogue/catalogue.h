@@ -104,6 +104,15 @@ static inline bool index_is_strong(const struct index *index)
 }
 
 /*
+ * Whether a look-up with the consistency token of a write has nothing to wait for. The copies of a rule
+ * follow their writes, although the entries of its index do not.
+ */
+static inline bool index_shows_writes_at_once(const struct index *index)
+{
+    return index_is_strong(index) && !index->copies;
+}
+
+/*
  * Whether a write writes the entries too, in its own transaction. Otherwise an intent makes workers
  * write them.
  */

@@ -290,13 +290,11 @@ static enum status ask_latest(
 
 /* ---- strong indexes ---- */
 
-/* The copies of a rule follow later, so its index is waited for like one that is not strong. */
 static bool is_strong(const struct session *session, const struct operation *operation)
 {
     const struct table *entries = catalogue_find(session->catalogue, operation->account, operation->table);
 
-    return entries && entries->entries_of && index_is_strong(entries->entries_of) &&
-           !entries->entries_of->copies;
+    return entries && entries->entries_of && index_shows_writes_at_once(entries->entries_of);
 }
 
 static bool mark_strong(const struct session *session, struct freshness_wait *waits, size_t count)

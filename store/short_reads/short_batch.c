@@ -126,7 +126,7 @@ static enum status ask_tokens(struct session *session, struct flight *flight, st
 
         if (has_no_detour(operation) && operation->in.lookup.freshness.at_least_count > 0)
             waits[count++] = (struct freshness_wait){ .operation = operation,
-                .is_strong = index_is_strong(flight->lookups[i].index),
+                .is_strong = index_shows_writes_at_once(flight->lookups[i].index),
                 .answer = FRESHNESS_NOW };
     }
     if (count == 0)
