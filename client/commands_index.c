@@ -50,6 +50,17 @@ static void print_text(const struct tavola_record *record, const char *title, co
     tavola_free(text);
 }
 
+/* A part of a key: a property, or a text in quotes. */
+static void print_part(const struct tavola_record *part)
+{
+    char *property = tavola_record_text(part, "property"), *literal = tavola_record_text(part, "literal");
+
+    printf("%s%s%s%s%s", property, *property ? "" : "'", *property ? "" : literal, *property ? "" : "'",
+        tavola_record_integer(part, "inverted") ? " (inverted)" : "");
+    tavola_free(property);
+    tavola_free(literal);
+}
+
 static void print_parts(const struct tavola_record *record, const char *title, const char *path)
 {
     struct tavola_record part;
@@ -57,15 +68,56 @@ static void print_parts(const struct tavola_record *record, const char *title, c
 
     printf("%-16s ", title);
     for (size_t i = 0; tavola_record_next(record, path, &position, &part); i++) {
-        char *property = tavola_record_text(&part, "property"),
-             *literal = tavola_record_text(&part, "literal");
-
-        printf("%s%s%s%s%s", i > 0 ? ", " : "", *property ? property : "'", *property ? "" : literal,
-            *property ? "" : "'", tavola_record_integer(&part, "inverted") ? " (inverted)" : "");
-        tavola_free(property);
-        tavola_free(literal);
+        printf("%s", i > 0 ? ", " : "");
+        print_part(&part);
     }
     printf("\n");
+}
+
+static void print_named_by(const struct tavola_record *rule)
+{
+    struct tavola_record partition = tavola_record_part(rule, "sourcePartitionKey");
+    struct tavola_record row = tavola_record_part(rule, "sourceRowKey");
+
+    printf("%-16s ", "named by");
+    print_part(&partition);
+    printf(", ");
+    print_part(&row);
+    printf("\n");
+}
+
+static void print_pairs(const struct tavola_record *rule)
+{
+    const char *title = "copies";
+    struct tavola_record pair;
+    size_t position = 0;
+
+    for (; tavola_record_next(rule, "properties", &position, &pair); title = "") {
+        char *copy = tavola_record_text(&pair, "key"), *property = tavola_record_text(&pair, "value");
+
+        printf("%-16s %s=%s\n", title, copy, property);
+        tavola_free(copy);
+        tavola_free(property);
+    }
+}
+
+static void print_copies(const struct tavola_record *view)
+{
+    static const struct {
+        const char *title, *path;
+    } fields[] = { { "keep", "index.copies.keep" }, { "version to", "index.copies.versionProperty" },
+        { "waiting sources", "status.copies.waitingSources" }, { "visited", "status.copies.visited" },
+        { "waiting copies", "status.copies.waitingDependents" },
+        { "refused copies", "status.copies.refused" } };
+    struct tavola_record rule = tavola_record_part(view, "index.copies");
+
+    if (!rule.type)
+        return;
+    print_text(&rule, "copies from", "sourceTable");
+    print_named_by(&rule);
+    print_pairs(&rule);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        print_text(view, fields[i].title, fields[i].path);
 }
 
 static void print_index(const struct tavola_record *view)
@@ -83,6 +135,7 @@ static void print_index(const struct tavola_record *view)
         print_text(view, fields[i].title, fields[i].path);
     print_parts(view, "partition key", "index.partitionKey");
     print_parts(view, "row key", "index.rowKey");
+    print_copies(view);
 }
 
 static int run_show(const struct client_config *config, int argc, char **argv)
@@ -113,7 +166,7 @@ static int run_show(const struct client_config *config, int argc, char **argv)
 static void print_report(const struct tavola_record *report)
 {
     static const char *const counts[] = { "sources", "entries", "in_flight", "missing", "dangling",
-        "mismatched", "manifests", "mended", "remaining" };
+        "mismatched", "manifests", "copies", "mended", "remaining" };
     char *operation = tavola_record_text(report, "operationId"), *index = tavola_record_text(report, "index");
     char *state = tavola_record_text(report, "state");
 
@@ -137,6 +190,16 @@ static void write_key(const char *what, const struct tavola_record *key, struct 
     tavola_free(row);
 }
 
+/* Of a copy that differs. */
+static void write_property(const struct tavola_record *difference, struct buf *out)
+{
+    char *property = tavola_record_text(difference, "property");
+
+    if (*property)
+        buf_format(out, " property=%s", property);
+    tavola_free(property);
+}
+
 static void write_keys(const struct tavola_record *difference, bool human, struct buf *out)
 {
     struct tavola_record source = tavola_record_part(difference, "source");
@@ -145,6 +208,7 @@ static void write_keys(const struct tavola_record *difference, bool human, struc
     (void)human;
     write_key("source", &source, out);
     write_key("entry", &entry, out);
+    write_property(difference, out);
 }
 
 static const struct rows_column differences[] = {
@@ -159,7 +223,8 @@ static const struct rows_column differences[] = {
 static int64_t count_left(const struct tavola_record *report)
 {
     return tavola_record_integer(report, "missing") + tavola_record_integer(report, "dangling") +
-           tavola_record_integer(report, "mismatched") + tavola_record_integer(report, "manifests") -
+           tavola_record_integer(report, "mismatched") + tavola_record_integer(report, "manifests") +
+           tavola_record_integer(report, "copies") -
            tavola_record_integer(report, "mended");
 }
 

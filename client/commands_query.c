@@ -10,6 +10,7 @@
 #include "client/arguments.h"
 #include "client/calls.h"
 #include "client/command.h"
+#include "client/copy_arguments.h"
 #include "client/output.h"
 
 #define QUERY_ARGUMENTS "TABLE [FILTER] [--select NAME,NAME...] [--limit N] [--explain] [-o FORM]"
@@ -18,8 +19,8 @@
     "INDEX [VALUE | TYPE=VALUE]... [--latest] [--keys-only] [--select NAME,NAME...] [--descending] "         \
     "[--limit N] [-o FORM]"
 #define INDEX_ARGUMENTS                                                                                      \
-    "NAME TABLE PROPERTY... [--filter TEXT] [--copies NAME,NAME...] [--keys-only] [--same-partition] "       \
-    "[--strong] [--unique] [--no-wait]"
+    "NAME TABLE [PROPERTY...] [--filter TEXT] [--copies NAME,NAME...] [--keys-only] [--same-partition] "     \
+    "[--strong] [--unique] [--no-wait] " COPY_ARGUMENTS
 
 enum { MAX_VALUES = 16, BUILD_MS = 3600 * 1000 };
 
@@ -307,14 +308,17 @@ static int run_create_index(const struct client_config *config, int argc, char *
     struct arguments arguments = { .command = "index create" };
     const char *names[ARGUMENTS_MAX_WORDS];
     const char *const *copies;
+    struct copy_arguments rule;
     struct tavola_index index;
     struct tavola_error error;
     struct tavola *client;
     int code = COMMAND_OK;
+    bool has_rule;
 
-    if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments))
+    if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments) ||
+        !copy_arguments_read(&arguments, &rule, &has_rule))
         return COMMAND_MISUSED;
-    if (arguments.count < 3 || arguments.count == ARGUMENTS_MAX_WORDS ||
+    if (arguments.count < (has_rule ? 2 : 3) || arguments.count == ARGUMENTS_MAX_WORDS ||
         !read_copies(&arguments, names, &copies))
         return command_misused("index create", INDEX_ARGUMENTS);
     arguments.words[arguments.count] = NULL;
@@ -327,6 +331,7 @@ static int run_create_index(const struct client_config *config, int argc, char *
         .strong = arguments_value(&arguments, "--strong") != NULL,
         .unique = arguments_value(&arguments, "--unique") != NULL,
         .copies = copies,
+        .rule = has_rule ? &rule.copies : NULL,
     };
     client = calls_open(config);
     if (!client)
@@ -396,9 +401,13 @@ static const struct command commands[] = {
         .words = "index create",
         .arguments = INDEX_ARGUMENTS,
         .help = "declare an index that finds by properties, and wait until it is built; its entries copy all "
-                "properties, those of --copies, or with --keys-only none",
+                "properties, those of --copies, or with --keys-only none; with --copy-from: a copy rule, by "
+                "which the workers keep copies of properties of the entity that an entity names (--named-by: "
+                "its partition key and its row key, each a property or =TEXT)",
         .examples = "tavola index create PeopleByName people Name\n"
-                    "tavola index create PeopleByAge people Age --copies Name,Mail\n",
+                    "tavola index create PeopleByAge people Age --copies Name,Mail\n"
+                    "tavola index create ManagerOfDepartment departments --copy-from managers "
+                    "--named-by =company,Manager --copy ManagerName=Name\n",
         .run = run_create_index,
     },
     {

@@ -57,6 +57,7 @@ const struct rows_column index_rows_paused_columns[] = {
 static void add_index(struct rows *rows, const struct tavola_record *view)
 {
     rows_add(rows, view);
+    rows_note(rows, "copies of", "index.copies.sourceTable", view);
     rows_note(rows, "", "status.violationCauses", view);
 }
 

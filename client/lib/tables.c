@@ -7,6 +7,7 @@
 
 #include "api/codec.h"
 #include "base/clock.h"
+#include "base/wire.h"
 #include "client/lib/call_error.h"
 #include "client/lib/session.h"
 #include "tavola/v1/index_service.pb-c.h"
@@ -152,6 +153,56 @@ static Tavola__V1__Projection *projection_of(const char *const *copies, struct a
     return projection;
 }
 
+static struct str text_of(const char *text)
+{
+    return str_of(text ? text : "");
+}
+
+static Tavola__V1__CopyKey *copy_key_of(const struct tavola_copy_key *key, struct arena *arena)
+{
+    Tavola__V1__CopyKey *out = ARENA_NEW(arena, Tavola__V1__CopyKey);
+
+    tavola__v1__copy_key__init(out);
+    if (key->property) {
+        out->source_case = TAVOLA__V1__COPY_KEY__SOURCE_PROPERTY;
+        out->property = codec_bytes(str_of(key->property));
+    } else {
+        out->source_case = TAVOLA__V1__COPY_KEY__SOURCE_LITERAL;
+        out->literal = codec_bytes(text_of(key->literal));
+    }
+    return out;
+}
+
+/* An entry of a map. */
+static ProtobufCBinaryData copied_of(const struct tavola_copied *copied, struct arena *arena)
+{
+    struct buf entry;
+
+    buf_init(&entry, arena);
+    wire_write_bytes(&entry, 1, str_of(copied->property));
+    wire_write_bytes(&entry, 2, text_of(copied->of));
+    return codec_bytes(buf_str(&entry));
+}
+
+static Tavola__V1__CopyRule *rule_of(const struct tavola_copies *copies, struct arena *arena)
+{
+    Tavola__V1__CopyRule *rule = ARENA_NEW(arena, Tavola__V1__CopyRule);
+    size_t count = 0;
+
+    tavola__v1__copy_rule__init(rule);
+    while (copies->properties && copies->properties[count].property)
+        count++;
+    rule->source_table = codec_bytes(text_of(copies->source_table));
+    rule->source_partition_key = copy_key_of(&copies->partition_key, arena);
+    rule->source_row_key = copy_key_of(&copies->row_key, arena);
+    rule->keep = copies->keep;
+    rule->version_property = codec_bytes(text_of(copies->version_property));
+    rule->properties = ARENA_ARRAY(arena, ProtobufCBinaryData, count + 1);
+    for (size_t i = 0; i < count; i++)
+        rule->properties[rule->n_properties++] = copied_of(&copies->properties[i], arena);
+    return rule;
+}
+
 /*
  * Write the declaration. In other partitions the first property is the partition key of the entries, and the
  * further ones order them; in the same partition all of them do.
@@ -171,7 +222,9 @@ static void write_index(const struct tavola_index *index, struct arena *arena, T
     out->unique = index->unique;
     if (index->copies)
         out->projection = projection_of(index->copies, arena);
-    if (index->strong)
+    if (index->rule)
+        out->copies = rule_of(index->rule, arena);
+    if (index->strong || index->rule)
         out->consistency = TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG;
     out->partition_key = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, count + 1);
     out->row_key = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, count + 1);

@@ -510,6 +510,31 @@ TAVOLA_API enum tavola_code tavola_create_table(
 TAVOLA_API enum tavola_code tavola_delete_table(
     struct tavola *client, const char *table, struct tavola_error *error);
 
+/*
+ * Where a dependent has one of the two keys of its source: in a property, or it is the same text for all.
+ * Exactly one of the two is set. PartitionKey and RowKey of the dependent count as properties.
+ */
+struct tavola_copy_key {
+    const char *property, *literal;
+};
+
+/* A property of the dependents, and the property of the source that it is a copy of. */
+struct tavola_copied {
+    const char *property, *of;
+};
+
+/*
+ * A copy rule: workers keep copies of properties of the entity that an entity of the table names, its source.
+ * docs/patterns/denormalization.md
+ */
+struct tavola_copies {
+    const char *source_table;
+    struct tavola_copy_key partition_key, row_key; /* of the source; at least one is a property */
+    const struct tavola_copied *properties;        /* behind the last one stands { NULL, NULL } */
+    const char *version_property; /* of the dependents, for the ETag of the source; NULL: none */
+    bool keep; /* the copies of a source that does not exist stay; otherwise they are removed */
+};
+
 /* The common form of an index. Declare other forms with tavola_call_json("CreateIndex", ...). */
 struct tavola_index {
     const char *name;
@@ -534,6 +559,8 @@ struct tavola_index {
      * of their entities; NULL: they copy all, which a table with wide entities refuses
      */
     const char *const *copies;
+    /* the index finds the dependents of a copy rule, and is strong; `by` is NULL. NULL: no rule */
+    const struct tavola_copies *rule;
 };
 
 /*

@@ -289,6 +289,29 @@ START_TEST(an_index_finds_what_was_just_written)
 }
 END_TEST
 
+START_TEST(a_copy_rule_is_declared)
+{
+    const struct tavola_copied properties[] = { { "Boss", "Name" }, { "BossAge", "Age" }, { NULL, NULL } };
+    const struct tavola_copies copies = { .source_table = table,
+        .partition_key = { .literal = "p" },
+        .row_key = { .property = "BossKey" },
+        .properties = properties,
+        .keep = true };
+    const struct tavola_index index = { .name = "ByBoss", .table = table, .rule = &copies };
+    char *text = NULL;
+
+    OK(tavola_create_index(client, &index, WAIT_MS, &error));
+    OK(tavola_call_json(client, "GetIndex", "{\"name\": \"ByBoss\"}", &text, &error));
+    ck_assert_ptr_nonnull(strstr(text, "\"sourcePartitionKey\":{\"literal\":\"p\"}"));
+    ck_assert_ptr_nonnull(strstr(text, "\"sourceRowKey\":{\"property\":\"BossKey\"}"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\"properties\":{\"Boss\":\"Name\",\"BossAge\":\"Age\"},\"keep\":true"));
+    tavola_free(text);
+    OK(tavola_call_json(client, "DropIndex", "{\"name\": \"ByBoss\"}", &text, &error));
+    tavola_free(text);
+}
+END_TEST
+
 /* ---- transactions, changes, imports, any method ---- */
 
 /* Submit a transaction, wait for its end and free it. */
@@ -595,6 +618,7 @@ Suite *test_service_suite(void)
     tcase_add_test(tc, a_cursor_goes_on_from_a_token);
     tcase_add_test(tc, a_cursor_says_why_it_ends);
     tcase_add_loop_test(tc, an_index_finds_what_was_just_written, 0, 2);
+    tcase_add_test(tc, a_copy_rule_is_declared);
     tcase_add_test(tc, a_transaction_moves_and_puts);
     tcase_add_test(tc, steps_write_files_and_put_and_delete_blobs);
     tcase_add_test(tc, steps_call_services_over_http);

@@ -371,6 +371,19 @@ describe("reads", () => {
     assert.equal(await ordered.state(), "READY");
   });
 
+  test("a copy rule is kept", async () => {
+    const people = await client.createTable(newName());
+    const copies = { source: table, namedBy: [{ literal: "boss" }, "Boss"], properties: { BossNumber: "N" }, versionTo: "BossVersion" };
+    const index = await (await people.createIndex(newName(), [], { copies })).wait(60_000);
+    await people.insert(person("p", "1", { Boss: "1" }));
+    const written = await table.upsert(person("boss", "1", { N: 1007 }));
+    const found = await index.lookup("1", { atLeast: [written] }).first();
+    assert.deepEqual([found.BossNumber, found.BossVersion], [1007, written.etag]);
+    assert.equal((await index.info()).index.copies.properties.BossNumber, "N");
+    await index.drop();
+    await table.delete("boss", "1");
+  });
+
   test("a transaction across tables, and one that fails", async () => {
     const archive = await client.createTable(newName());
     const done = await client.transaction().move(table, ["p", "00000"], archive).upsert(table, person("log", "1")).run(60_000);

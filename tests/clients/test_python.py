@@ -255,6 +255,22 @@ class Reads(ClientCase):
         self.assertEqual(self.numbers(found), list(range(5, 20)))
         self.assertEqual(self.numbers(index.lookup(descending=True, page_size=7)), list(range(24, -1, -1)))
 
+    def test_a_copy_rule_is_kept(self):
+        people = self.client.create_table("t" + uuid.uuid4().hex[:20])
+        rule = tavola.copies_of(self.table, (tavola.literal_part("boss"), "Boss"), {"BossNumber": "N"}, version_to="BossVersion")
+        index = people.create_index("i" + uuid.uuid4().hex[:20], copies=rule).wait(60)
+        self.table.upsert(person("boss", "1", N=7))
+        people.insert(person("p", "1", Boss="1"))
+        wait_for("the copy", lambda: "BossVersion" in people.get("p", "1"))
+        copied = people.get("p", "1")
+        self.assertEqual((copied["BossNumber"], copied["BossVersion"]), (7, self.table.get("boss", "1").etag))
+        written = self.table.merge(person("boss", "1", N=8))
+        self.assertEqual([one["BossNumber"] for one in index.lookup("1", at_least=[written])], [8])
+        self.assertEqual(index.info().status.copies.waiting_sources, 0)
+        with self.assertRaisesRegex(ValueError, "named_by has to give"):
+            tavola.copies_of(self.table, ("Boss",), {"BossNumber": "N"})
+        index.drop()
+
     def test_an_unknown_word_of_a_declaration(self):
         with self.assertRaisesRegex(ValueError, "'sorted' is not a IndexShape: copy, list"):
             self.table.create_index("another", "N", shape="sorted")
@@ -335,6 +351,21 @@ class Watches(ClientCase):
         self.table.insert(person("p", "2"))
         with self.table.watch(resume=token) as watch:
             self.assertEqual([change.entity["RowKey"] for change in itertools.islice(watch, 2)], ["1", "2"])
+
+    def test_what_is_behind_a_token_is_read_at_once(self):
+        nothing, token = self.table.changes()
+        self.table.insert(person("p", "1"))
+        self.table.insert(person("p", "2"))
+        rows = []
+
+        def read():
+            nonlocal token
+            changes, token = self.table.changes(token)
+            rows.extend(change.entity["RowKey"] for change in changes)
+            return len(rows) == 2
+
+        wait_for("the changes", read)
+        self.assertEqual((nothing, rows), ([], ["1", "2"]))
 
     def test_a_filter_and_cancel(self):
         watch = self.table.watch("PartitionKey eq 'q'")

@@ -433,6 +433,20 @@ class Together(ServerCase):
         self.assertIn('names no "table"', self.run_command("tx", "submit", text=self.lines({"put": key}), code=2))
         self.assertIn("steps are", self.run_command("tx", "submit", "--table", here, text=self.lines({"insert": key}), code=2))
 
+    def test_a_copy_rule_is_declared_and_shown(self):
+        managers, departments, rule = self.new_table(), self.new_table(), self.new_name("byManager")
+        declared = ["index", "create", rule, departments, "--copy-from", managers, "--named-by", "=sales,Manager"]
+        self.run_command(*declared, "--copy", "ManagerName=Name,Phone", "--version-to", "ManagerVersion", "--keep")
+        self.assertRegex(self.run_command("index", "list", departments), f"\n{rule} .* READY .*\n +copies of {managers}\n")
+        shown = self.run_command("index", "show", rule)
+        for line in (f"consistency +STRONG", f"copies from +{managers}", "named by +'sales', Manager", "copies +ManagerName=Name", " +Phone=Phone",
+                     "keep +true", "version to +ManagerVersion", "partition key +Manager"):
+            self.assertRegex(shown, f"(?m)^{line}$")
+        self.assertIn("RULE", self.run_command("table", "delete", managers, code=1))
+        self.assertIn("--copy NAME=PROPERTY,...", self.run_command(*declared, code=2))
+        self.assertIn("--copy-from TABLE", self.run_command("index", "create", rule, departments, "Manager", "--keep", code=2))
+        self.run_command("index", "drop", rule)
+
     def test_lists_in_each_form(self):
         table, index = self.new_table(), self.new_name("byAge")
         self.run_command("index", "create", index, table, "Age")

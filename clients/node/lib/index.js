@@ -87,8 +87,9 @@ export class Client {
    * @param {Table|string} table
    * @param {any} partitionKey a property, or a list of properties and parts: {property, width, inverted, foldCase}, {literal}
    * @param {{rowKey?: any, shape?: "copy"|"list", place?: "other_partition"|"same_partition", consistency?: "eventual"|"strong",
-   *   unique?: boolean, filter?: string, select?: string[], onViolation?: "skip"|"reject", existOk?: boolean}} [options] select: the properties that
-   *   entries have; by default all; []: none
+   *   unique?: boolean, filter?: string, select?: string[], onViolation?: "skip"|"reject", existOk?: boolean, copies?: any}} [options] select: the properties that
+   *   entries have; by default all; []: none; copies: a copy rule, {source, namedBy, properties, keep, versionTo} as in indexes.js,
+   *   with partitionKey []
    */
   async createIndex(name, table, partitionKey, options) {
     const index = declaration(name, typeof table === "string" ? table : table.name, partitionKey, options);

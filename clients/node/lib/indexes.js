@@ -7,9 +7,21 @@ import { encodeValue } from "./values.js";
 const constant = (prefix, word) => prefix + (word ?? "unspecified").toUpperCase();
 const partsOf = (given = []) => [given].flat().map((one) => (typeof one === "string" ? { property: one } : one));
 
+/**
+ * The message tavola.v1.CopyRule of the option `copies`.
+ * @param {{source: any, namedBy: any[], properties: Record<string, string>, keep?: boolean, versionTo?: string}} copies source: the table
+ *   whose properties are copied; namedBy: where an entity has the partition key and the row key of its source, a property
+ *   or {literal}; properties: of the entity's property to the source's; keep: the copies of a source that does not exist
+ *   stay; versionTo: a property for the ETag of the source
+ */
+function copyRule({ source, namedBy, properties, keep = false, versionTo = "" }) {
+  const [sourcePartitionKey, sourceRowKey] = partsOf(namedBy);
+  return { sourceTable: source.name ?? source, sourcePartitionKey, sourceRowKey, properties, keep, versionProperty: versionTo };
+}
+
 /** The message tavola.v1.Index of a declaration; see Client.createIndex. */
 export function declaration(name, table, partitionKey, options = {}) {
-  const { rowKey, shape = "copy", place, consistency, unique = false, filter = "", select, onViolation } = options;
+  const { rowKey, shape = "copy", place, consistency, unique = false, filter = "", select, onViolation, copies } = options;
   return {
     name, table, unique, filter,
     partitionKey: partsOf(partitionKey),
@@ -18,6 +30,7 @@ export function declaration(name, table, partitionKey, options = {}) {
     place: constant("INDEX_PLACE_", place),
     consistency: constant("INDEX_CONSISTENCY_", consistency),
     onViolation: constant("ON_VIOLATION_", onViolation),
+    copies: copies && copyRule(copies),
     projection: select && (select.length ? { some: { names: select } } : { keysOnly: true }),
   };
 }

@@ -25,10 +25,10 @@ from tavola.errors import (
     ServerBusy, SnapshotEnded, SnapshotRunning, TableAlreadyExists, TableNotFound, TransactionFailed, Unauthenticated,
     Unavailable, Unimplemented, UniqueViolation,
 )
-from tavola.index import Index, literal_part, part
+from tavola.index import Index, copies_of, literal_part, part
 from tavola.load import ImportResult, Rejection
 from tavola.table import Batch, Change, Page, Pages, Stats, Table, Watch
 from tavola.transaction import Operation, Transaction
 from tavola.values import DateTime, Int32, Int64, odata
 
-__all__ = [name for name in dir() if name[0].isupper()] + ["keys", "literal_part", "odata", "part"]
+__all__ = [name for name in dir() if name[0].isupper()] + ["copies_of", "keys", "literal_part", "odata", "part"]

@@ -106,6 +106,8 @@ class Client:
         consistency    eventual or strong          on_violation  skip or reject
         unique         one entity per value        filter        only entities that it matches
         select         the properties that entries have; None: all; []: none
+        copies         a copy rule, made by copies_of(): workers keep copies of the properties of the entity that an entity
+                       names; the partition_key is then left out
         """
         table_name = table.name if isinstance(table, Table) else table
         decrypt = table.decrypt if isinstance(table, Table) else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Indexes: their declaration, their state, and look-ups."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
 from tavola.connection import Connection
@@ -23,6 +23,23 @@ def literal_part(text: str) -> Part:
     return type_of("KeyPart")(literal=text)
 
 
+def copies_of(source: Any, named_by: Iterable[Part], properties: Mapping[str, str], *,
+              keep: bool = False, version_to: str = "") -> Any:
+    """A copy rule for create_index, kept by the workers: docs/patterns/denormalization.md.
+
+    source      the table whose properties are copied
+    named_by    where an entity has the partition key and the row key of its source: a property, or literal_part()
+    properties  of the entity's property to the property of the source that it is a copy of
+    keep        the copies of a source that does not exist stay; else they are removed
+    version_to  a property for the ETag of the source
+    """
+    keys = [type_of("CopyKey")(property=one) if isinstance(one, str) else type_of("CopyKey")(literal=one.literal) for one in named_by]
+    if len(keys) != 2:
+        raise ValueError("named_by has to give the partition key and the row key of the source")
+    return type_of("CopyRule")(source_table=getattr(source, "name", source), source_partition_key=keys[0], source_row_key=keys[1],
+                               properties=dict(properties), keep=keep, version_property=version_to)
+
+
 def _parts(given: Union[Part, Iterable[Part]]) -> list[Any]:
     found = [given] if isinstance(given, str) or not isinstance(given, Iterable) else given
     return [part(one) if isinstance(one, str) else one for one in found]
@@ -37,7 +54,7 @@ def _projection(select: Optional[Iterable[str]]) -> Any:
 
 def declaration(name: str, table: str, partition_key: Iterable[Part], *, row_key: Iterable[Part] = (), shape: str = "copy",
                 place: str = "unspecified", consistency: str = "unspecified", unique: bool = False, filter: str = "",
-                select: Optional[Iterable[str]] = None, on_violation: str = "unspecified") -> Any:
+                select: Optional[Iterable[str]] = None, on_violation: str = "unspecified", copies: Any = None) -> Any:
     """The message tavola.v1.Index of these words; docs/indexes.md says which belong together. ValueError: an unknown word."""
     return type_of("Index")(
         name=name,
@@ -51,6 +68,7 @@ def declaration(name: str, table: str, partition_key: Iterable[Part], *, row_key
         on_violation=enum_number("OnViolation", on_violation, "ON_VIOLATION_"),
         unique=unique,
         filter=filter,
+        copies=copies,
     )
 
 
