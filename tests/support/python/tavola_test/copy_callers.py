@@ -1,70 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A caller that keeps copies of properties by a rule, with the Python package."""
+"""A caller that writes on both sides of a copy rule, which the workers keep, and then compares every copy with its source."""
 
-import os
-import sys
-import time
-
-from tavola_test.callers import ABSENT_SERVER_PAUSE, DIFFERENT, Caller, promise
-from tavola_test.settings import SOURCE
-
-sys.path.append(os.path.join(SOURCE, "clients/python"))
-import tavola  # noqa: E402
-from tavola.connection import passes  # noqa: E402
-from tavola.copy_plan import Literal  # noqa: E402
-from tavola.denormalization import CopyRule, RuleExists  # noqa: E402
+from tavola_test.callers import DIFFERENT, Caller, promise
+from tavola_test.client import ApiError, entity, key, match, plain
+from tavola_test.stack import READY
 
 MANAGERS, DEPARTMENTS = 3, 30
+COPIED = {"ManagerName": "Name"}
+
+
+def rule_of(name, source, dependents, properties=None, **more):
+    """The declaration of a rule: departments name a manager in the partition `sales`."""
+    return {"name": name, "table": dependents, "shape": 1, "copies": {
+        "source_table": source, "source_partition_key": {"literal": "sales"}, "source_row_key": {"property": "Manager"},
+        "properties": properties or COPIED, **more}}
+
+
+def wrong_copies(caller, managers, departments):
+    """The departments whose copy is not the name of their manager."""
+    names = {one.row_key: plain(one)["Name"] for one in caller.query(managers)}
+    return [(one.row_key, given) for one in caller.query(departments) for given in [plain(one)]
+            if given.get("ManagerName") != names.get(given["Manager"])]
 
 
 class Copier(Caller):
-    """Writes managers and the departments that name them, and carries out the rule that copies the manager's name into these."""
+    """Writes managers, and the departments that name them; sometimes a copy is written over."""
 
     def __init__(self, stack, name, seed):
         super().__init__(stack, name, seed)
-        self.rule, self.number = None, 0
-
-    def connect(self):
-        target = self.target or self.stack.target
-        if not self.client and not self.stack.accepts(target):
-            time.sleep(ABSENT_SERVER_PAUSE)
-            return False
-        if not self.client:
-            self.client = tavola.Client(target, timeout=self.call_seconds)
-            self.managers, self.departments = (self.client.table(f"{self.name}{kind}") for kind in ("Managers", "Departments"))
-        return True
-
-    def disconnect(self):
-        if self.client:
-            self.client.close()
-        self.client = self.rule = None
-
-    def attempt_to(self, how):
-        """Whether the calls were answered. A rule goes on where it was, in another program or over another connection."""
-        if not self.connect():
-            return False
-        try:
-            self.rule = self.rule or self.open_rule()
-            how()
-        except tavola.Error as error:
-            if not passes(error) and not isinstance(error, (tavola.DeadlineExceeded, tavola.NotFreshEnough)):
-                raise
-            self.disconnect()
-            return False
-        self.done += 1
-        return True
-
-    def open_rule(self):
-        for table in (self.managers, self.departments):
-            self.client.create_table(table.name, exist_ok=True)
-        try:
-            return CopyRule.create(self.client, self.name, source=self.managers.name, dependents=self.departments.name,
-                                   named_by=(Literal("sales"), "Manager"), copies={"ManagerName": "Name"})
-        except RuleExists:
-            return CopyRule(self.client, self.name)
+        self.managers, self.departments, self.rule = (f"{name}{kind}" for kind in ("Managers", "Departments", "Rule"))
+        self.is_declared, self.number = False, 0
 
     def turn(self):
-        self.written += self.attempt_to(self.random.choice((self.write_manager, self.write_department, self.carry_out)))
+        if not self.is_declared:
+            self.declare()
+        elif self.random.random() < 0.4:
+            self.write_manager()
+        else:
+            self.write_department()
+
+    def declare(self):
+        """An attempt without an answer may have taken effect, so the next one finds what is there."""
+        for call, fields in (("create_table", {"name": self.managers}), ("create_table", {"name": self.departments}),
+                             ("create_index", {"index": rule_of(self.rule, self.managers, self.departments)})):
+            try:
+                if self.attempt(call, **fields) is None:
+                    return
+            except ApiError as error:
+                if error.code != "ALREADY_EXISTS":
+                    raise
+        self.is_declared = True
 
     def write_manager(self):
         self.number += 1
@@ -72,32 +57,28 @@ class Copier(Caller):
         if self.random.random() < 0.2:
             self.delete_manager(row)
         else:
-            self.managers.upsert({"PartitionKey": "sales", "RowKey": row, "Name": f"{self.number}"})
+            self.attempt("insert_or_replace_entity", table=self.managers, entity=entity("sales", row, Name=f"{self.number}"))
 
     def delete_manager(self, row):
         try:
-            self.managers.delete("sales", row)
-        except tavola.EntityNotFound:
-            pass
+            self.attempt("delete_entity", table=self.managers, key=key(("sales", row)), precondition=match())
+        except ApiError as error:
+            if error.reason != "RESOURCE_NOT_FOUND":
+                raise
 
     def write_department(self):
-        row = f"{self.random.randrange(DEPARTMENTS):02}"
-        self.departments.upsert({"PartitionKey": "sales", "RowKey": row, "Manager": str(self.random.randrange(MANAGERS + 1))})
-
-    def carry_out(self):
-        self.rule.catch_up()
-
-    def finish(self):
-        while not self.attempt_to(self.carry_out):
-            pass
+        copy = {"ManagerName": "by a caller"} if self.random.random() < 0.1 else {}
+        some = entity("sales", f"{self.random.randrange(DEPARTMENTS):02}", {"Manager": str(self.random.randrange(MANAGERS + 1)), **copy})
+        self.attempt("insert_or_replace_entity", table=self.departments, entity=some)
 
     def at_rest(self):
-        while not self.attempt_to(self.check):
-            pass
-
-    def check(self):
-        names = {one["RowKey"]: one["Name"] for one in self.managers.query()}
-        wrong = [one for one in self.departments.query() if one.get("ManagerName") != names.get(one["Manager"])]
-        promise(not wrong, "copies of another name", wrong, names, kind=DIFFERENT, count=len(wrong))
-        report = self.rule.verify(settle=0)
-        promise(not report.differences and not report.in_flight, "the rule itself finds", report, kind=DIFFERENT)
+        """No work is open, so every copy is right, and the rule itself finds no difference."""
+        with self.stack.connect() as caller:
+            status = caller.get_index(name=self.rule).status
+            promise(status.state == READY, "the rule is not built", status, kind=DIFFERENT)
+            wrong = wrong_copies(caller, self.managers, self.departments)
+            promise(not wrong, "copies of another name", wrong, kind=DIFFERENT, count=len(wrong))
+            operation = caller.verify_index(name=self.rule).operation
+            caller.wait_operation(operation_id=operation.operation_id, timeout=30)
+            report = caller.get_index_report(operation_id=operation.operation_id).report
+            promise(not report.copies and not report.in_flight, "the rule itself finds", report, kind=DIFFERENT)

@@ -12,7 +12,8 @@ import os
 
 from tavola_test import blobs
 from tavola_test.callers import OWNERS, promise
-from tavola_test.client import ApiError, entity, key
+from tavola_test.client import ApiError, entity, key, plain
+from tavola_test.copy_callers import rule_of, wrong_copies
 from tavola_test.driver import SERVER, WORKER, files_of
 from tavola_test.poison import DEAD
 from tavola_test.stack import READY, wait_ready
@@ -674,6 +675,54 @@ class LargePurges(LargeEntities):
     role = WORKER
 
 
+class Copies(Provocation):
+    """Copies that a rule keeps: a manager whose departments are more than one step visits, and departments that change by themselves."""
+
+    DEPARTMENTS = 250
+
+    def prepare(self, caller):
+        self.managers, self.departments, self.rule = (f"{kind}{self.number}" for kind in ("managers", "departments", "managerof"))
+        for table in (self.managers, self.departments):
+            caller.create_table(name=table)
+        self.write_manager(caller, "first")
+        caller.load(self.departments, [entity("sales", f"{row:04}", Manager="1") for row in range(self.DEPARTMENTS)])
+        self.declare(caller, self.rule)
+        wait_ready(caller, self.rule)
+
+    def declare(self, caller, name, **more):
+        caller.create_index(index=rule_of(name, self.managers, self.departments, **more))
+
+    def write_manager(self, caller, name):
+        caller.insert_or_replace_entity(table=self.managers, entity=entity("sales", "1", Name=name))
+
+    def provoke(self, caller):
+        self.write_manager(caller, self.new_name("name"))
+        caller.insert_or_replace_entity(table=self.departments, entity=entity("sales", f"{len(self.made):04}", Manager="1"))
+
+    def settle(self, caller):
+        wait_for("the copies", lambda: not wrong_copies(caller, self.managers, self.departments), 60)
+
+
+class CopyBuilds(Copies):
+    """Rules of their own are built, and dropped."""
+
+    def provoke(self, caller):
+        self.declare(caller, self.new_name("built"), properties={f"Copy{len(self.made)}": "Name"})
+
+    def settle(self, caller):
+        super().settle(caller)
+        for name in self.made:
+            found = unless({"INDEX_NOT_FOUND"}, caller.get_index, name=name)
+            if not found:
+                continue
+            wait_ready(caller, name)
+            copy = next(iter(found.index.copies.properties))
+            left = {plain(one).get(copy) for one in caller.query(self.departments)}
+            promise(left == {"first"}, "copies that the build has not made", left)
+            caller.drop_index(name=name)
+        self.made = []
+
+
 class Scrubs(Provocation):
     """Every index is due. The passes that begin come to their end, and find nothing."""
 
@@ -706,6 +755,8 @@ BY_PREFIX = {
     "build_range_locked.": StrongBuild,
     "operation.": Build,
     "cancel.": Cancels,
+    "copy.": Copies,
+    "copy_build.": CopyBuilds,
     "catalogue.": Tables,
     "discard.": Discards,
     "effect.": Archives,
@@ -736,6 +787,7 @@ BY_PREFIX = {
     "table.": Tables,
     "update.": Updates,
     "verify.": Repairs,
+    "visit.": Copies,
     "worker.": WorkersWork,
     "write.": ServersWork,
 }
