@@ -31,7 +31,7 @@ _PAIRS = [
     ("an entity moves: a transaction / two writes", "move by transaction", "move by hand"),
     ("one of 2,000 by a property: look-up / partition read", "found by index", "found by reading"),
     ("a department with its manager: a copy / two reads", "manager copied", "manager read too"),
-    ("a department, write: with the feed and the index of a rule / without", "write under a rule", "write without a rule"),
+    ("a department, write: with a copy rule / without", "write under a rule", "write without a rule"),
     ("a manager's name in 5,000 departments, per copy: a rule / merges", "copies by rule", "copies by hand"),
 ]
 
@@ -82,7 +82,8 @@ class Patterns:
 
     def prepare(self):
         product = self.product
-        product.create(["Reviews", "Expenses", "Hours", "Days", "Hot", "Even", "Current", "Archive", "Managers", "Departments", "Alone"])
+        product.create(["Reviews", "Expenses", "Hours", "Days", "Hot", "Even", "Current", "Archive", "Managers", "Departments", "Bosses", "Ruled",
+                        "Alone"])
         reviews = [entity("sales", f"{number:06}_{2017 + year}", Employee=f"{number:06}", Email=f"{number}.{year}@example", Text="x" * 200)
                    for number in range(EMPLOYEES) for year in range(YEARS)]
         tables = {
@@ -92,7 +93,9 @@ class Patterns:
             "Days": [entity("chat7", "2026-01-31", **{f"H{hour:02}": "17" for hour in range(HOURS)})],
             "Hot": [entity("hour", f"{line:010}", Text="x" * 100) for line in range(LINES)],
             "Managers": [entity("company", f"{number:06}", Name="Jones", Text="x" * 100) for number in range(100)],
+            "Bosses": [entity("company", "000007", Name="Jones")],
             "Departments": [department(number) for number in range(DEPARTMENTS)],
+            "Ruled": [department(number) for number in range(DEPARTMENTS)],
             "Even": [entity(f"{line % SHARES:02}_hour", f"{line:010}", Text="x" * 100) for line in range(LINES)],
         }
         for name, entities in tables.items():
@@ -105,20 +108,14 @@ class Patterns:
         self.make_reads()
         self.make_writes(tables)
 
-    def rule(self, command, *options):
-        """The command of the Python client of this tree, which carries the rule out as a caller."""
-        self.product.python("-m", "tavola.denormalization", "--target", self.product.stack.targets[self.product.server], command,
-                            "managerOfDepartment", *options)
-
     def make_rule(self):
+        """Two of one kind: what is written to Ruled to be measured is not followed when a manager of Departments changes."""
         product = self.product
-        # What a rule needs of a table, without a rule: what is written there to be measured is not followed in another measurement.
-        product.once("/tavola.v1.TableService/CreateTable", wire.create_table("Fed", change_feed=True))
-        product.create([], [("FedByManager", "Fed", ["PartitionKey", "Manager"])])
-        product.start_worker()  # it builds the index of the rule
-        self.rule("create", "--source", "Managers", "--dependents", "Departments", "--named-by", "PartitionKey", "Manager",
-                  "--copy", "ManagerName=Name")
-        self.rule("catch-up")
+        for source, dependents in (("Managers", "Departments"), ("Bosses", "Ruled")):
+            product.create_index(wire.create_copy_rule(
+                f"{dependents}ByManager", source, dependents, ("PartitionKey", "Manager"), {"ManagerName": "Name"}))
+        product.start_worker()
+        product.wait_for("select count(*) from indexes where state <> 3")
         product.stack.stop("worker")
 
     def make_reads(self):
@@ -148,7 +145,7 @@ class Patterns:
             "merge of an hour": ("InsertOrMergeEntity", upserts("Days", merges)),
             "writes to one": ("InsertOrReplaceEntity", upserts("Hot", tables["Hot"])),
             "write without a rule": ("InsertOrReplaceEntity", upserts("Alone", tables["Departments"])),
-            "write under a rule": ("InsertOrReplaceEntity", upserts("Fed", tables["Departments"])),
+            "write under a rule": ("InsertOrReplaceEntity", upserts("Ruled", tables["Departments"])),
             "writes to 16": ("InsertOrReplaceEntity", upserts("Even", tables["Even"])),
         }
 
@@ -258,7 +255,7 @@ class Patterns:
         return self.with_cpu(self.product.call("InsertOrMergeEntity", path, 64, "once", seconds=60))
 
     def copies_by_rule(self):
-        """A write of the manager, and all that follows from it; the program that carries the rule out is a caller."""
+        """A write of the manager, and all that follows from it."""
         product, stack, no_intents = self.product, self.product.stack, "select exists (select from intents)::int"
         self.made += 1
         product.start_worker()
@@ -267,7 +264,6 @@ class Patterns:
             product.wait_for("select (not exists (select from leases where expires_at > now()))::int")
             before = [stack.cpu(name) for name in ("tavolad", "worker", "postgres")]
             product.once("InsertOrMergeEntity", upserts("Managers", [entity("company", "000007", Name=f"Jones {self.made}")]))
-            self.rule("catch-up")
             product.wait_for(no_intents)
             return {_CPU: sum(stack.cpu(name) - was for name, was in zip(("tavolad", "worker", "postgres"), before)) * 1e6 / DEPARTMENTS}
         finally:

@@ -227,6 +227,13 @@ def create_index(name, table, properties=("Color",), unique=False, strong=False)
     return [message((1, [(1, name), (2, table), (3, 1), *parts, (8, 1), *options]))]
 
 
+def create_copy_rule(name, source, dependents, named_by, copies):
+    """named_by: the dependents' properties that have the keys of the source; copies: of a dependent's property to the source's."""
+    keys = [(number, [(2, one)]) for number, one in zip((2, 3), named_by)]
+    rule = [(1, source), *keys, *((4, [(1, to), (2, of)]) for to, of in copies.items())]
+    return [message((1, [(1, name), (2, dependents), (3, 1), (12, rule)]))]
+
+
 def create_strong_index(name, table, properties=("Color",), unique=False):
     """COPY, in the partition of its entities."""
     parts = [(6, [(2, one)]) for one in properties]

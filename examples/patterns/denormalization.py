@@ -5,17 +5,14 @@
 import collections
 
 from scene import new_tables
-from tavola.denormalization import RULES_TABLE, CopyRule, Literal
+
+from tavola import copies_of, literal_part
 
 DEPARTMENTS = 250
 
 
-class Stopped(Exception):
-    """The program is stopped at this place."""
-
-
-def manager(number, name, **more):
-    return {"PartitionKey": "company", "RowKey": number, "Name": name, **more}
+def manager(number, name):
+    return {"PartitionKey": "company", "RowKey": number, "Name": name}
 
 
 def department(number, **more):
@@ -23,16 +20,15 @@ def department(number, **more):
 
 
 def say(what, departments):
-    names = collections.Counter(one.get("ManagerName", "nobody") for one in departments.query())
+    names = collections.Counter(one.get("ManagerName", "nobody") for one in departments)
     print(f"   {what}:", ", ".join(f"{name} {count}" for name, count in sorted(names.items())))
 
 
-def stop_at(step):
-    def on_step(passed):
-        if passed == step:
-            raise Stopped
-
-    return on_step
+def differences(client, rule):
+    """Verify the rule, and return how many entities were compared and how many copies differ."""
+    operation = client.operation_of(client.send("IndexService/VerifyIndex", name=rule.name).operation).wait()
+    report = client.send("IndexService/GetIndexReport", operation_id=operation.id).report
+    return report.sources, report.copies
 
 
 with new_tables("managers", "departments") as (client, managers, departments):
@@ -46,35 +42,23 @@ with new_tables("managers", "departments") as (client, managers, departments):
     for message in ("Jones-Lee", "Jones-Brown"):  # a queue keeps no order between two workers
         for n in range(DEPARTMENTS):
             departments.merge(department(n, ManagerName=message))
-    say("after two messages in the other order", departments)
+    say("after two messages in the other order", departments.query())
     for n in range(100):
         departments.merge(department(n, ManagerName="Jones-Lee"))
-    say("a worker that stops half-way", departments)
+    say("a worker that stops half-way", departments.query())
 
     print("with a rule")
-    CopyRule.create(client, "managerOfDepartment", source="managers", dependents="departments", named_by=(Literal("company"), "Manager"),
-                    copies={"ManagerName": "Name"})
-    rule = CopyRule(client, "managerOfDepartment")
-    rule.catch_up()
-    say("what was there is mended", departments)
+    copies = copies_of(managers, (literal_part("company"), "Manager"), {"ManagerName": "Name"})
+    rule = departments.create_index("managerOfDepartment", copies=copies).wait()
+    say("what was there is mended", departments.query())
 
-    managers.merge(manager("000007", "Jones-Miller"))
-    departments.merge(department(0, Manager="000123"))
-    departments.merge(department(1, ManagerName="somebody else"))
-    rule.on_step = stop_at("moved on")
-    try:
-        rule.catch_up()
-    except Stopped:
-        status = rule.status()
-        print(f"   a program that stops half-way: {status.waiting} manager waits, {status.visited} of the departments are done")
-    rule = CopyRule(client, "managerOfDepartment")
-    rule.catch_up()
-    say("another program goes on", departments)
+    written = [managers.merge(manager("000007", "Jones-Miller")), departments.merge(department(0, Manager="000123")),
+               departments.merge(department(1, ManagerName="somebody else"))]
+    rule.lookup("000007", at_least=written).first()  # a look-up with their tokens waits for all copies
+    say("a new name, another manager, a copy written over", departments.query())
 
-    managers.delete("company", "000123")
-    rule.catch_up()
-    say("a manager is deleted", departments)
-    report = rule.verify()
-    print(f"   verified: {report.compared} compared, {len(report.differences)} differ")
+    gone = managers.delete("company", "000123")
+    rule.lookup("000123", at_least=[gone]).first()
+    say("a manager is deleted", departments.query())
+    print("   verified: {} compared, {} differ".format(*differences(client, rule)))
     rule.drop()
-    client.table(RULES_TABLE).drop()

@@ -53,12 +53,12 @@ PICTURES = {
             "they are carried out in the other order",
             ("departments", ["- 0001  ManagerName Jones-Brown   for ever", "- 0002  ManagerName Jones-Brown"]),
         ]),
-        ("a rule: changes say where to look", [
+        ("a rule: an intent says where to look", [
             ("managers / 000007", ["  Name Jones-Lee"]),
-            "read a department, then its manager",
-            "write with the department's ETag, if they differ",
+            "lock a hundred departments, then read their manager",
+            "write the copies that differ, and the place, in one commit",
             ("departments", ["+ 0001  ManagerName Jones-Lee", "  0002  ManagerName Jones-Brown"]),
-            ("copyRules", ["  managers / 000007: go on behind 0001"]),
+            ("the visit of 000007", ["  go on behind 0001"]),
         ]),
     ],
     "eventually-consistent-transaction": [
