@@ -37,7 +37,7 @@ class Stubs(ServerCase):
         self.addCleanup(self.folder.cleanup)
 
     def run_words(self, *words):
-        done = subprocess.run(words, text=True, capture_output=True, check=False, timeout=100 * TIMEOUT_FACTOR)
+        done = subprocess.run(words, text=True, capture_output=True, check=False, timeout=300 * TIMEOUT_FACTOR)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
