@@ -14,9 +14,10 @@
 #include "queue/queue_state.h"
 
 enum {
-    PUBLISH_CHUNK = 256,                  /* messages per call of the script, which blocks Redis */
-    INSPECT_COMMANDS = 4,                 /* per shard */
-    ACKNOWLEDGE_CHUNK = 512,              /* entries per call of the script */
+    PUBLISH_CHUNK = 256,     /* messages per call of the script, which blocks Redis */
+    INSPECT_COMMANDS = 5,    /* per shard */
+    MAX_RELEASED = 1024,     /* of a shard that are counted: as many as the largest claim takes */
+    ACKNOWLEDGE_CHUNK = 512, /* entries per call of the script */
     PRETENDED_IDLE_MS = 24 * 3600 * 1000, /* longer than any visibility timeout */
 };
 
@@ -212,30 +213,59 @@ static enum status read_run_id(const redisReply *info, struct str *out, struct e
     return STATUS_OK;
 }
 
-/* XLEN, XPENDING, GET, and a SET that says whether Redis takes what is written. */
+/* The number that XLEN or a script returned. Without a group, *out stays: nothing is claimed. */
+static enum status read_count(const redisReply *reply, const char *command, int64_t *out, struct error *err)
+{
+    enum status status = redis_reply_status(reply, err);
+
+    if (status != STATUS_OK)
+        return status == STATUS_PRECONDITION ? STATUS_OK : status;
+    return redis_reply_int(reply, out) ? STATUS_OK : queue_unexpected(err, command);
+}
+
+/* The replies to the commands of write_inspection. */
 static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS], struct str run_id,
     struct queue_state *state, struct error *err)
 {
-    enum status status;
-    int64_t length, pending = 0;
+    int64_t length = 0, pending = 0, released = 0;
     struct str epoch = STR_EMPTY;
+    enum status status;
 
-    TRY(redis_reply_status(replies[0], err));
+    TRY(read_count(replies[0], "XLEN", &length, err));
     status = redis_reply_status(replies[1], err);
     if (status != STATUS_OK && status != STATUS_PRECONDITION) /* no group yet: nothing is claimed */
         return status;
-    TRY(redis_reply_status(replies[2], err));
-    TRY(redis_reply_status(replies[3], err));
-    if (!redis_reply_int(replies[0], &length))
-        return queue_unexpected(err, "XLEN");
     if (status == STATUS_OK &&
         (!redis_reply_array(replies[1], 1) || !redis_reply_int(replies[1]->element[0], &pending)))
         return queue_unexpected(err, "XPENDING");
+    TRY(read_count(replies[2], "count_released", &released, err));
+    TRY(redis_reply_status(replies[3], err));
+    TRY(redis_reply_status(replies[4], err));
     state->length += length;
     state->pending += pending;
-    if (!redis_reply_str(replies[2], &epoch) || !str_equal(epoch, run_id))
+    state->released += released;
+    if (!redis_reply_str(replies[3], &epoch) || !str_equal(epoch, run_id))
         state->has_epoch = false;
     return STATUS_OK;
+}
+
+/* The last command is a SET, which shows whether Redis takes what is written. */
+static void write_inspection(const struct shard *shard, struct redis_batch *batch)
+{
+    struct redis_command *pending, *released, *probe;
+
+    redis_word(redis_command(batch, "XLEN"), shard->stream);
+    pending = redis_command(batch, "XPENDING");
+    redis_word(pending, shard->stream);
+    redis_word(pending, queue_group);
+    released = redis_script(batch, &lua_count_released, shard->stream);
+    redis_word(released, queue_group);
+    redis_word_int(released, PRETENDED_IDLE_MS);
+    redis_word_int(released, MAX_RELEASED);
+    redis_word(redis_command(batch, "GET"), shard->epoch);
+    probe = redis_command(batch, "SET");
+    redis_word(probe, shard->probe);
+    redis_word(probe, STR_LITERAL("1"));
 }
 
 enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err)
@@ -248,18 +278,8 @@ enum status queue_inspect(struct queue *queue, struct queue_state *out, struct e
     arena_init(&arena);
     redis_batch_init(&batch, &arena, 1 + INSPECT_COMMANDS * queue->shard_count);
     redis_word(redis_command(&batch, "INFO"), STR_LITERAL("server"));
-    for (size_t i = 0; i < queue->shard_count; i++) {
-        struct redis_command *pending, *probe;
-
-        redis_word(redis_command(&batch, "XLEN"), queue->shards[i].stream);
-        pending = redis_command(&batch, "XPENDING");
-        redis_word(pending, queue->shards[i].stream);
-        redis_word(pending, queue_group);
-        redis_word(redis_command(&batch, "GET"), queue->shards[i].epoch);
-        probe = redis_command(&batch, "SET");
-        redis_word(probe, queue->shards[i].probe);
-        redis_word(probe, STR_LITERAL("1"));
-    }
+    for (size_t i = 0; i < queue->shard_count; i++)
+        write_inspection(&queue->shards[i], &batch);
     TRY(redis_run(queue->redis, &batch, 0, err));
     TRY(read_run_id(batch.replies[0], &run_id, err));
     for (size_t i = 0; i < queue->shard_count; i++)

@@ -100,6 +100,11 @@ MUST_USE enum status queue_release(
 struct queue_state {
     int64_t length;  /* messages in all streams, claimed ones included */
     int64_t pending; /* claimed, not acknowledged */
+    /*
+     * Of these, handed back: they wait for a consumer as new messages do. At most 1,024 of each stream
+     * are counted.
+     */
+    int64_t released;
     /* false: Redis was flushed or is new: publish all open intents, then call queue_set_epoch. */
     bool has_epoch;
 };

@@ -381,8 +381,8 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
     }
     forget_on_reconnect(relay);
     begin_refill(relay, state.has_epoch, &feeding);
-    feeding.room = retry_budget_refill_room(
-        state.length - state.pending, ctx->shared->config->claim_batch, relay->refilling || relay->behind);
+    feeding.room = retry_budget_refill_room(state.length - state.pending + state.released,
+        ctx->shared->config->claim_batch, relay->refilling || relay->behind);
     has_room = feeding.room > 0;
     if (has_room) {
         TRY(publish_ranges(relay, &feeding, err));

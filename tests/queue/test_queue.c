@@ -231,6 +231,23 @@ START_TEST(handing_back_is_not_counted)
 }
 END_TEST
 
+START_TEST(what_was_handed_back_is_counted_until_it_is_claimed)
+{
+    struct queue_message *got;
+
+    publish_rows(3);
+    got = claim(queue, 10, 3);
+    ck_assert_int_eq(inspect().released, 0);
+
+    ck_assert_int_eq(queue_release(queue, got, 2, NULL), STATUS_OK);
+
+    check_state(3, 3);
+    ck_assert_int_eq(inspect().released, 2);
+    reclaim(other, 60 * 1000, 2);
+    ck_assert_int_eq(inspect().released, 0);
+}
+END_TEST
+
 static void pretend_idle(const struct queue_message *message, const char *consumer)
 {
     redis_server_command(&server, "EVAL",
@@ -611,6 +628,7 @@ static TCase *one_shard(void)
     tcase_add_test(tc, a_silent_consumers_message_is_delivered_again_and_counted);
     tcase_add_test(tc, reclaiming_goes_on_where_it_stopped);
     tcase_add_test(tc, handing_back_is_not_counted);
+    tcase_add_test(tc, what_was_handed_back_is_counted_until_it_is_claimed);
     tcase_add_test(tc, what_is_renewed_stays_hidden_and_is_not_counted);
     tcase_add_test(tc, only_what_is_still_in_hand_is_renewed);
     tcase_add_test(tc, a_message_that_was_taken_away_is_not_acknowledged_into_a_crash);

@@ -180,44 +180,43 @@ class Queues(RedisCase):
         return elapsed
 
     def test_work_that_fails_does_not_crowd_out_what_is_fresh(self):
+        """Counted in retries, not in seconds: a slow machine takes longer for each."""
         self.begin_server()
         self.begin_worker()
         Load(self.stack)  # table and index
         Poison(self.stack, "source").put()
         with self.stack.connect() as caller:
-            usual = statistics.median(self.lag_of_a_write(caller, f"before {number}") for number in range(20))
+            began = time.monotonic()
             for partition in range(FAILING // 20):
                 rows = [entity(f"bad{partition}", f"poison{row}", Owner="o") for row in range(20)]
                 operations = [BatchOperation(insert_or_replace=one) for one in rows]
                 caller.execute_batch(table="source", operations=operations)
             wait_for("every first try", lambda: self.stack.sql("select count(*) from dead_letters") == str(FAILING), 60)
-            failures = self.failures()
-            began = time.monotonic()
-            lags = []
-            while time.monotonic() < began + FAILING_SECONDS:
-                lags.append(self.lag_of_a_write(caller, f"{len(lags):04}"))
-            elapsed = time.monotonic() - began
-        failures = self.failures() - failures
-        print(
-            f"{failures:.0f} retries of {FAILING} keys in {elapsed:.0f} s; lag of fresh work: "
-            f"median {statistics.median(lags):.3f} s, before {usual:.3f} s, longest {max(lags):.3f} s, {len(lags)} writes", flush=True)
-        self.assertGreater(failures, 0)
-        permits = 2 * (50 + 25 * elapsed) + len(lags) / 4  # two threads
-        self.assertLess(failures, 2 * permits)
-        self.assertLess(statistics.median(lags), 20 * max(usual, 0.025 * TIMEOUT_FACTOR))
+            failures, latest = self.failures(), float(self.stack.sql("select extract(epoch from max(next_try) - now()) from dead_letters"))
+            tried = time.monotonic()
+            meanwhile = []
+            while time.monotonic() < tried + FAILING_SECONDS:
+                meanwhile.append(self.failures_until_shown(caller, f"{len(meanwhile):04}"))
+        print(f"{failures:.0f} failures of {FAILING} keys in {tried - began:.0f} s, the last one is tried again after {latest:.0f} s; "
+              f"{len(meanwhile)} fresh writes, each shown after {statistics.median(meanwhile):.0f} more failures (median), "
+              f"{max(meanwhile):.0f} (most)", flush=True)
+        self.assertGreater(self.failures(), failures)
+        # Each of two threads has 50 permits and gets 25 a second: one has given away half of the failures' permits.
+        self.assertGreater(tried - began + latest, (failures / 2 - 50) / 25 / 2)
+        self.assertLess(statistics.median(meanwhile), FAILING / 2)
 
     def failures(self):
         return metrics.read(self.worker_metrics).value("tavola_worker_retries_total")
 
-    def lag_of_a_write(self, caller, row):
-        """How long a look-up waits for the write."""
+    def failures_until_shown(self, caller, row):
+        """How many attempts fail while a look-up waits for the write."""
+        before = self.failures()
         written = caller.insert_or_replace_entity(table="source", entity=entity("good", row, Owner=row))
-        began = time.monotonic()
         found = caller.lookup_index(
             index="byOwner", equals=[value(row)], freshness={"at_least": [written.result.consistency_token]},
-            timeout=20 * TIMEOUT_FACTOR)
+            timeout=60 * TIMEOUT_FACTOR)
         self.assertEqual(len(found.entities), 1)
-        return time.monotonic() - began
+        return self.failures() - before
 
     def begin_worker_after_stop(self):
         self.stack.worker = None

@@ -1354,6 +1354,25 @@ START_TEST(the_relay_adds_nothing_to_streams_that_have_work)
 }
 END_TEST
 
+/* Their work is open, too: it would be published once more. */
+START_TEST(the_relay_adds_nothing_while_messages_were_handed_back)
+{
+    struct queue_take all = { .max_count = 16, .arena = &relay_ctx.arena };
+    struct queue_message *messages = NULL;
+    size_t count = 0;
+
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    for (int i = 0; i < 16; i++)
+        publish(INTENT_RECONCILE, "b");
+    ck_assert_int_eq(queue_claim(client, &all, &messages, &count, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_release(client, messages, count, NULL), STATUS_OK);
+
+    relay_pass(&relay);
+
+    check_queue(16, 16);
+}
+END_TEST
+
 START_TEST(after_a_flush_everything_open_is_published_from_the_start)
 {
     struct queue_state state = { 0 };
@@ -1509,6 +1528,7 @@ Suite *test_loop_suite(void)
     tcase_add_test(relays, a_backlog_of_one_bucket_is_published_in_one_pass);
     tcase_add_test(relays, what_is_under_way_is_not_published_again_at_once);
     tcase_add_test(relays, the_relay_adds_nothing_to_streams_that_have_work);
+    tcase_add_test(relays, the_relay_adds_nothing_while_messages_were_handed_back);
     tcase_add_test(relays, after_a_flush_everything_open_is_published_from_the_start);
     tcase_add_test(relays, after_a_reconnect_everything_open_is_published_from_the_start);
     tcase_add_test(relays, a_poller_with_a_new_connection_scans_from_the_start);
