@@ -145,7 +145,10 @@ def bench_blobs(run, stack, options):
     run.rows = blobs.ROWS
     stored = blobs.Blobs(Product(stack, Loads(stack, options.seconds)), options.quick)
     stored.prepare()
-    run.measure(stored.measurements(), options.rounds)
+    try:
+        run.measure(stored.measurements(), options.rounds)
+    finally:
+        stored.close()
     run.measure(stored.memory_measurements(), 1)
 
 

@@ -4,6 +4,9 @@ the same database; and the memory of a server with a bound while large and many 
 
 The content of a measured put is new in each round, so every chunk is stored. The contents of the measurements of memory are
 equal chunks, of which the database stores one: the server receives, hashes and sends every byte all the same.
+
+Chunks in a directory, and in an emulator of S3 on this machine, are each put and got by a server of their own, beside the server
+that keeps them in the database. Where the emulator cannot be fetched, its rows are left out.
 """
 
 import os
@@ -13,8 +16,9 @@ import time
 
 import wire
 from rows import Row
+from tavola_test.chunk_stores import S3, Directory
 from tavola_test.processes import program, program_environment
-from tavola_test.settings import SOURCE
+from tavola_test.settings import BUILD, SOURCE
 
 MIB = 1 << 20
 CHUNK = 256 * 1024
@@ -23,6 +27,7 @@ BLOB_BYTES = 128 * MIB
 RANGE_BYTES = 4096
 NAME = "memory of blobs"
 LIMIT = 256 * MIB
+STORES = {"directory": "a directory", "s3": "S3 (emulator)"}
 LARGE, PUTS, PUT_BYTES = 10 << 30, 1000, 10 * 1000 * 1000
 
 ROWS = [
@@ -31,6 +36,9 @@ ROWS = [
     Row("get of a blob / libpq, one connection", ("blob get", "rate"), ("libpq chunk get", "rate"), unit="MiB/s"),
     Row("four gets at once / libpq, four connections", ("blob get 4", "rate"), ("libpq chunk get 4", "rate"), unit="MiB/s"),
     Row("ranges of 4 KiB, 8 in flight / chunks by libpq, 8 connections", ("blob range", "rate"), ("libpq chunk range", "rate")),
+    *(Row(f"{what}, chunks in {where} / in the database", (f"{load} {store}", "rate"), (load, "rate"), unit=unit)
+      for store, where in STORES.items() for what, load, unit in
+      (("put of a blob", "blob put", "MiB/s"), ("get of a blob", "blob get", "MiB/s"), ("ranges of 4 KiB", "blob range", "1/s"))),
     Row("server CPU per MiB put / 1 ms", ("blob put", "server_us"), 1000.0, "<=", unit="us"),
     Row("server CPU per MiB got / 1 ms", ("blob get", "server_us"), 1000.0, "<=", unit="us"),
     Row("memory, a blob of 10 GiB put and got / 256 MB", ("memory large blob", "bytes"), LIMIT, "<=", 1.0, unit="B"),
@@ -43,6 +51,7 @@ class Blobs:
         self.product, self.stack, self.loads = product, product.stack, product.loads
         self.share = 10 if quick else 1
         self.puts = 0
+        self.stores = {}
 
     def prepare(self):
         self.product.start()
@@ -52,8 +61,22 @@ class Blobs:
             f"insert into bench_chunks select n, convert_to(repeat(md5(n::text), {CHUNK // 32}), 'UTF8')"
             f" from generate_series(1, {STORED}) n")
         self.run([self.put(self.new_file(), "got")])
-        self.ranges = self.product.file("blob-ranges", [
-            wire.get_blob("got", random.randrange(BLOB_BYTES - RANGE_BYTES), RANGE_BYTES) for _ in range(2000)])
+        self.start_stores()
+
+    def start_stores(self):
+        self.stores["directory"] = Directory(self.stack.folder)
+        folder = f"{BUILD}/s3"
+        if subprocess.run(["sh", f"{SOURCE}/tests/s3/with_s3.sh", folder, "true"], check=False).returncode == 0:
+            os.environ["TEST_S3"] = folder
+            self.stores["s3"] = S3(self.stack.folder)
+        for name, store in self.stores.items():
+            self.stack.start_server(name, **store.settings)
+            self.run([self.put(self.new_file(), f"got {name}", name)])
+
+    def close(self):
+        for name, store in self.stores.items():
+            self.stack.stop(name)
+            store.close()
 
     def new_file(self):
         self.puts += 1
@@ -81,28 +104,32 @@ class Blobs:
                 raise RuntimeError(f"{' '.join(child.args[1:])}: {said.decode().strip()}")
         return time.monotonic() - begun
 
-    def moved(self, starts):
+    def moved(self, starts, server=None):
         """Counted in MiB."""
         mib = len(starts) * BLOB_BYTES // MIB
-        return self.loads.measured(lambda: {"mib": mib, "seconds": self.run(starts)}, "mib", self.product.server)
+        return self.loads.measured(lambda: {"mib": mib, "seconds": self.run(starts)}, "mib", server or self.product.server)
 
-    def measure_put(self, count):
+    def measure_put(self, count, server=None):
         paths = [self.new_file() for _ in range(count)]
-        seen = self.moved([self.put(path, f"put{i}") for i, path in enumerate(paths)])
+        seen = self.moved([self.put(path, f"put{i}", server) for i, path in enumerate(paths)], server)
         for path in paths:
             os.remove(path)
         return seen
 
-    def measure_get(self, count):
-        return self.moved([lambda: self.tavola("get", "got")] * count)
+    def measure_get(self, count, server=None):
+        name = f"got {server}" if server else "got"
+        return self.moved([lambda: self.tavola("get", name, server=server)] * count, server)
 
     def libpq(self, mode, connections):
         seen = self.loads.libpq(mode, connections, 1, STORED)
         return seen | {"rate": seen["rate"] * CHUNK / MIB}
 
-    def measure_ranges(self):
+    def measure_ranges(self, server=None):
         """Each is answered with two messages: the description, and the bytes."""
-        seen = self.product.call("/tavola.v1.BlobService/GetBlob", self.ranges, 8, "drain", "connections=8")
+        name, server = (f"got {server}", server) if server else ("got", self.product.server)
+        path = self.product.file("blob-ranges", [
+            wire.get_blob(name, random.randrange(BLOB_BYTES - RANGE_BYTES), RANGE_BYTES) for _ in range(2000)])
+        seen = self.loads.call("/tavola.v1.BlobService/GetBlob", path, 8, "drain", "connections=8", server=server)
         return seen | {"rate": seen["rate"] / 2}
 
     def measurements(self):
@@ -117,7 +144,9 @@ class Blobs:
             "blob get 4": lambda: self.measure_get(4),
             "libpq chunk range": lambda: self.loads.libpq("chunk-get", 8, 1, STORED),
             "blob range": self.measure_ranges,
-        }
+        } | {f"{load} {store}": lambda measure=measure, store=store: measure(store) for store in self.stores for load, measure in (
+            ("blob put", lambda store: self.measure_put(1, store)), ("blob get", lambda store: self.measure_get(1, store)),
+            ("blob range", self.measure_ranges))}
 
     # ---- memory ----
 
