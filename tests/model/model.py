@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random operations of several callers against a real server that is killed meanwhile, every answer compared.
 
-  model.py [--seconds N] [--seed N] [--only entities|rest|indexes|blobs]
+  model.py [--seconds N] [--seed N] [--only entities|rest|indexes|blobs|copies]
 
 A round of entities is a table of its own, and one of groups (groups.py): callers write and read them for some seconds, server,
 worker and PostgreSQL are killed and started again, then all is still. What is stored then, and what queries, counts, scans and look-ups say about it, must be what the
 reference says, and the whole history of each key must be linearizable (history.py). A round of rest is the same through both doors
-(rest_calls.py). A round of indexes: index_round.py; of blobs: blob_round.py.
+(rest_calls.py). A round of indexes: index_round.py; of blobs: blob_round.py; of a copy rule: copy_round.py.
 
 Runs under `tavola dev exec`; ./dev model does it.
 """
@@ -20,6 +20,7 @@ import time
 import filters
 from blob_round import BlobRound
 from calls import Caller, content_of, key_of, message_of
+from copy_round import CopyRound
 from group_callers import GroupReader, GroupWriter
 from history import CLOCK_SLACK, Read, check, count_bounds
 from index_round import IndexRound
@@ -213,7 +214,16 @@ def run_blobs(made, number, seed, seconds):
     return current.world.done["gets"]
 
 
-KINDS = {"entities": run_entities, "rest": run_rest, "indexes": run_indexes, "blobs": run_blobs}
+def run_copies(made, number, seed, seconds):
+    """A round of a copy rule; returns how many dependents were compared."""
+    current = CopyRound(made, number, seed, seconds)
+    began = time.monotonic()
+    current.run()
+    print(f"round {number}, copies: {describe(current.world.done, current.trouble)}; {time.monotonic() - began:.1f} s", flush=True)
+    return current.world.done["compared"]
+
+
+KINDS = {"entities": run_entities, "rest": run_rest, "indexes": run_indexes, "blobs": run_blobs, "copies": run_copies}
 
 
 def run_rounds(made, arguments, kinds):
@@ -225,7 +235,8 @@ def run_rounds(made, arguments, kinds):
         totals[kind] += KINDS[kind](made, number // len(kinds) + 1, arguments.seed, seconds)
         number += 1
     told = {"entities": "events: every answer explained", "rest": "events through both doors: every answer explained",
-            "indexes": "entries, each what its entity asks for", "blobs": "contents read, each whole and not too old"}
+            "indexes": "entries, each what its entity asks for", "blobs": "contents read, each whole and not too old",
+            "copies": "dependents, each with the copies of its source"}
     print(f"{number} rounds, " + "; ".join(f"{total} {told[kind]}" for kind, total in totals.items()))
 
 

@@ -151,7 +151,7 @@ class InABrowser(PageCase):
             self.fill(caller)
             caller.control_queue(control=PAUSE)
             told = lambda: metrics.read(self.worker_metrics)
-            wait_for("a worker that pauses", lambda: told().value("tavola_queue_paused", queue="q0") == 2)
+            wait_for("a worker that pauses", lambda: told().value("tavola_queue_paused", queue="q0") == 4)
             self.stack.sql(GIVEN_UP)
             since = time.monotonic()
             caller.insert_entity(table="people", entity=entity("sales", "waits", City="Rome", Age=1))

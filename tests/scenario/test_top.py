@@ -101,7 +101,7 @@ class Top(ServerCase):
         self.press("h")
         self.await_line(r"^p +pause or resume the chosen queue")
         self.press("h", "3")
-        self.await_line(r"^> Queues \(8\)$")
+        self.await_line(r"^> Queues \(16\)$")
         self.press("s", "s", "s", "s")  # by the queue, then by its work
         self.press("p")
         asked = self.await_line(r"^pause queue (\S+ \S+)\? y/n$").split()
