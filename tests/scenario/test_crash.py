@@ -20,7 +20,6 @@ SLICE = [
     ("relay.after_publish", "flush+kill", 1),
     ("build.chunk_before_checkpoint", "postgres", 2),
     ("build_walk.after_owners", "kill", 1),
-    ("strong_build.after_source_read", "stop", 1),
     ("repair.before_commit", "error", 1),
     ("dead_letter.before_bury", "redis", 1),
     ("redrive.before_commit", "error", 2),
@@ -31,10 +30,7 @@ SLICE = [
     ("purge.before_end", "error", 1),
     ("sweep.after_floor", "kill", 1),
     ("periods.between_tables", "kill", 2),
-    ("held_blobs.before_changes", "kill", 1),
-    ("chunk.after_put", "kill", 2),
     ("chunk_move.after_copy", "kill", 1),
-    ("copy.after_source_read", "stop", 1),
     ("visit.before_commit", "kill", 1),
     ("put_blob.after_commit", "kill", 1),
 ]
