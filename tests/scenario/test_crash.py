@@ -31,8 +31,6 @@ SLICE = [
     ("sweep.after_floor", "kill", 1),
     ("periods.between_tables", "kill", 2),
     ("chunk_move.after_copy", "kill", 1),
-    ("visit.before_commit", "kill", 1),
-    ("put_blob.after_commit", "kill", 1),
 ]
 
 
