@@ -97,7 +97,6 @@ static enum status read_page(
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, job->cursor.partition);
     pg_add_bytes(&params, str_of_bytes(digest, job->has_cursor ? sizeof(digest) : 0));
-    pg_add_bool(&params, job->has_cursor);
     pg_add_int8(&params, SCANNED);
     return pg_query(&session->pg, &sql_chunk_move_page, &params, rows, err);
 }

@@ -172,6 +172,7 @@ static const struct plan_case {
     { "validate_sources", "index_state_pkey", "row_key = " },
     { "validate_sources", "intents_key", "row_key = " },
     { "due_keys", "entities_expires", "expires <= " },
+    { "chunk_move_page", "blob_chunks_pkey", "ROW(account, digest) > ROW($1, $2)" },
 };
 
 /* One of the index scans of the plan has the condition. */
@@ -215,7 +216,7 @@ START_TEST(pages_need_no_sort)
 {
     static const char *const statements[] = { "entity_page", "entity_page_partition", "entity_page_down",
         "entity_page_partition_down", "entity_count", "entity_count_partition", "chunk_keys", "chunk_rows",
-        "short_ranges", "short_ranges_down", "short_hits", "short_hits_down" };
+        "short_ranges", "short_ranges_down", "short_hits", "short_hits_down", "chunk_move_page" };
 
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
         const char *plan = explain(statements[i]).data;

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The next $4 chunks of blobs behind the chunk $2 of account $1, in the order of keys; $3: whether there is such a chunk,
--- otherwise from the first one on. Uses the primary key.
+-- The next $3 chunks of blobs behind the chunk $2 of account $1, in the order of keys; both empty: from the first one on.
+-- Uses the primary key.
 select account, digest, size, store, object_id
 from blob_chunks
-where not $3::bool or (account, digest) > ($1::text, $2::bytea)
+where (account, digest) > ($1::text, $2::bytea)
 order by account, digest
-limit $4::int8
+limit $3::int8
