@@ -21,7 +21,7 @@
 
 enum {
     CHUNKS = 16,   /* of a batch: their bytes are in memory */
-    SCANNED = 500, /* rows that a batch reads to find them */
+    SCANNED = 500, /* rows that one statement reads to find or to count them */
     THREADS = 8,   /* that wait for the stores */
     MAX_READS = 3, /* a store may answer once with something else */
     BATCH_WAIT_S = 180,
@@ -72,7 +72,27 @@ static void take_row(struct batch *batch, const PGresult *rows, int row)
     chunk->new_object = chunk_bytes_new_object();
 }
 
+/* Behind which chunk to go on, in the order of keys; both empty: from the first one on. */
+struct position {
+    struct str account, digest;
+};
+
 /* The cursor of the job is the key of the last chunk that was looked at: its account and, in digits, its digest. */
+static enum status position_of(
+    const struct job *job, struct arena *arena, struct position *out, struct error *err)
+{
+    char *digest = arena_alloc(arena, BLOB_DIGEST_BYTES);
+
+    *out = (struct position){ STR_EMPTY, STR_EMPTY };
+    if (!job->has_cursor)
+        return STATUS_OK;
+    if (job->cursor.row.len != 2 * BLOB_DIGEST_BYTES || !digits_decode_hex(job->cursor.row, digest))
+        return error_set(err, STATUS_INTERNAL, "the cursor of operation %.*s is not that of a move of chunks",
+            STR_ARG(job->id));
+    *out = (struct position){ job->cursor.partition, str_of_bytes(digest, BLOB_DIGEST_BYTES) };
+    return STATUS_OK;
+}
+
 static void set_cursor(struct job *job, const PGresult *rows, int row)
 {
     struct str digest = pg_bytes(rows, row, PAGE_DIGEST);
@@ -85,18 +105,13 @@ static void set_cursor(struct job *job, const PGresult *rows, int row)
 }
 
 static enum status read_page(
-    struct session *session, const struct job *job, PGresult **rows, struct error *err)
+    struct session *session, const struct position *behind, PGresult **rows, struct error *err)
 {
-    char digest[BLOB_DIGEST_BYTES];
     struct pg_params params;
 
-    if (job->has_cursor &&
-        (job->cursor.row.len != 2 * sizeof(digest) || !digits_decode_hex(job->cursor.row, digest)))
-        return error_set(err, STATUS_INTERNAL, "the cursor of operation %.*s is not that of a move of chunks",
-            STR_ARG(job->id));
     pg_params_init(&params, &session->arena);
-    pg_add_bytes(&params, job->cursor.partition);
-    pg_add_bytes(&params, str_of_bytes(digest, job->has_cursor ? sizeof(digest) : 0));
+    pg_add_bytes(&params, behind->account);
+    pg_add_bytes(&params, behind->digest);
     pg_add_int8(&params, SCANNED);
     return pg_query(&session->pg, &sql_chunk_move_page, &params, rows, err);
 }
@@ -137,12 +152,14 @@ static enum status choose_chunks(struct session *session, void *context, struct 
 {
     struct batch *batch = context;
     PG_RESULT rows = NULL;
+    struct position behind;
     int row = 0;
 
     for (int i = 0; i < CHUNKS; i++)
         arena_cleanup(&batch->chunks[i].arena);
     batch->count = 0;
-    TRY(read_page(session, batch->job, &rows, err));
+    TRY(position_of(batch->job, &session->arena, &behind, err));
+    TRY(read_page(session, &behind, &rows, err));
     for (; row < PQntuples(rows) && batch->count < CHUNKS; row++)
         if (pg_int2(rows, row, PAGE_STORE) != (int)batch->target)
             take_row(batch, rows, row);
@@ -381,10 +398,10 @@ static enum status settle_chunks(struct batch *batch, struct error *err)
 
     if (copied.count > 0)
         TRY(worker_attempt(batch->job->store, point_chunks, &copied, err));
+    batch->moved = copied.moved;
     FAILPOINT("chunk_move.after_point");
     if (damaged.count > 0)
         TRY(worker_attempt(batch->job->store, count_damaged, &damaged, err));
-    batch->moved = copied.moved;
     batch->damaged = damaged.damaged;
     for (int i = 0; i < batch->count; i++)
         if (batch->chunks[i].status != STATUS_OK && batch->chunks[i].status != STATUS_NOT_FOUND)
@@ -408,30 +425,56 @@ static enum status move_chunks(struct batch *batch, struct error *err)
 
 /* ---- passes ---- */
 
-static enum status count_left(struct session *session, void *context, struct error *err)
-{
-    struct batch *batch = context;
-    struct pg_params params;
-    PG_RESULT rows = NULL;
+/* The count of the chunks that are in other stores than the target. */
+struct count {
+    const struct batch *batch;
+    struct position behind; /* in the job's arena */
+    bool more;
+    int64_t left;
+};
 
-    pg_params_init(&params, &session->arena);
-    pg_add_int2(&params, (int16_t)batch->target);
-    TRY(pg_query(&session->pg, &sql_chunk_move_count, &params, &rows, err));
-    batch->left = pg_int8(rows, 0, PG_ONLY_COLUMN);
+static enum status count_page(struct session *session, void *context, struct error *err)
+{
+    struct count *count = context;
+    struct arena *arena = &count->batch->job->arena;
+    PG_RESULT rows = NULL;
+    int number;
+
+    TRY(read_page(session, &count->behind, &rows, err));
+    number = PQntuples(rows);
+    for (int i = 0; i < number; i++)
+        count->left += pg_int2(rows, i, PAGE_STORE) != (int)count->batch->target;
+    count->more = number == SCANNED;
+    if (count->more)
+        count->behind = (struct position){ arena_copy(arena, pg_bytes(rows, number - 1, PAGE_ACCOUNT)),
+            arena_copy(arena, pg_bytes(rows, number - 1, PAGE_DIGEST)) };
     return STATUS_OK;
 }
 
-static enum status begin_pass(struct batch *batch, struct error *err)
+/* By pages: one statement that reads all chunks would exceed the statement timeout where there are many. */
+static enum status count_left(struct batch *batch, struct error *err)
+{
+    struct count count = { .batch = batch, .behind = { STR_EMPTY, STR_EMPTY }, .more = true };
+    const struct job *job = batch->job;
+
+    while (count.more) {
+        if (job->is_stopping(job->who))
+            return error_set(err, STATUS_UNAVAILABLE, "the worker is stopping");
+        TRY(worker_attempt(job->store, count_page, &count, err));
+    }
+    batch->left = count.left;
+    return STATUS_OK;
+}
+
+static void begin_pass(struct batch *batch)
 {
     struct job *job = batch->job;
 
-    TRY(worker_attempt(job->store, count_left, batch, err));
     job->total = job->done + batch->left;
     job->faults = 0;
     job->has_cursor = false;
     job->cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
     job->phase++;
-    return STATUS_OK;
 }
 
 static void end_move(struct batch *batch)
@@ -442,29 +485,26 @@ static void end_move(struct batch *batch)
     if (job->faults > 0)
         job->error = arena_format(&job->arena,
             "%lld chunks are missing or damaged and stay in their store; docs/blobs.md, Moving chunks, says "
-            "how to "
-            "find their blobs",
+            "how to find their blobs",
             (long long)job->faults);
     else if (batch->left > 0)
         job->error = arena_format(&job->arena,
             "%lld chunks were put into other stores meanwhile: set TAVOLA_BLOB_STORE=%s on all servers and "
-            "workers, and "
-            "move again",
+            "workers, and move again",
             (long long)batch->left, chunk_settings_stores[batch->target]);
 }
 
 /* All chunks were looked at. Those that were put elsewhere meanwhile are moved by another pass. */
 static enum status end_pass(struct batch *batch, struct error *err)
 {
-    struct job *job = batch->job;
-    int64_t faults = job->faults;
+    const struct job *job = batch->job;
 
-    TRY(worker_attempt(job->store, count_left, batch, err));
-    if (batch->left <= faults || job->phase >= MAX_PASSES) {
+    TRY(count_left(batch, err));
+    if (batch->left <= job->faults || job->phase >= MAX_PASSES)
         end_move(batch);
-        return STATUS_OK;
-    }
-    return begin_pass(batch, err);
+    else
+        begin_pass(batch);
+    return STATUS_OK;
 }
 
 static enum status find_target(const struct job *job, enum chunk_store_kind *out, struct error *err)
@@ -477,18 +517,17 @@ static enum status find_target(const struct job *job, enum chunk_store_kind *out
     return error_set(err, STATUS_INVALID, "there is no store \"%.*s\" of chunks", STR_ARG(job->target));
 }
 
-/* A store cannot be used: what was moved counts, and the job goes on at the same place. */
-static void stay_there(struct batch *batch, const struct job *before)
+/* A store or the database cannot be used: what was moved counts, and the pass goes on at the same place. */
+static void stay_there(struct job *job, const struct job *before)
 {
-    struct job *job = batch->job;
     struct error ignored;
-    enum status status = STATUS_OK;
+    enum status status;
 
     job->has_cursor = before->has_cursor;
     job->cursor = before->cursor;
-    if (batch->moved > 0)
-        status = job_checkpoint(job, &ignored);
-    (void)status; /* the count is for people */
+    job->faults = before->faults;
+    status = job_checkpoint(job, &ignored);
+    (void)status; /* the next batch finds out what has been done */
 }
 
 static enum status run_batch(struct batch *batch, struct error *err)
@@ -497,19 +536,20 @@ static enum status run_batch(struct batch *batch, struct error *err)
     enum status status;
 
     TRY(find_target(job, &batch->target, err));
-    if (job->phase == 0)
-        TRY(begin_pass(batch, err));
+    if (job->phase == 0) {
+        TRY(count_left(batch, err));
+        begin_pass(batch);
+    }
     before = *job;
     TRY(worker_attempt(job->store, choose_chunks, batch, err));
     status = move_chunks(batch, err);
     job->done += batch->moved;
-    if (status != STATUS_OK) {
-        stay_there(batch, &before);
-        return status;
-    }
     job->faults += batch->damaged;
-    if (batch->is_last)
-        TRY(end_pass(batch, err));
+    if (status == STATUS_OK && batch->is_last)
+        status = end_pass(batch, err);
+    if (status != STATUS_OK && pg_is_transient(err))
+        stay_there(job, &before);
+    TRY(status);
     FAILPOINT_TRY("chunk_move.before_checkpoint", err);
     return job_checkpoint(job, err);
 }

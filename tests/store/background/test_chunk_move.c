@@ -249,6 +249,43 @@ START_TEST(a_store_that_refuses_some_puts_takes_the_rest_later)
 }
 END_TEST
 
+START_TEST(the_chunks_are_counted_once_while_a_store_fails)
+{
+    struct str id;
+
+    put_chunks("a");
+    at.chunks.put_into = CHUNK_STORE_S3;
+    id = begin_move(CHUNK_STORE_S3);
+    at.s3.failing_puts = 1;
+    fail_batch();
+    ck_assert_int_eq(look_at(id).total, 1);
+    ck_assert_int_eq(chunk_world_rows(&at, "operations where phase = 1 and not has_cursor"), 1);
+    while (move_batch())
+        continue;
+    ended_well(look_at(id));
+}
+END_TEST
+
+/* Chunks without bytes, which stay where they are: more than one statement reads. */
+static void add_missing_chunks(int count)
+{
+    test_sql(at.world.sql,
+        "insert into blob_chunks (account, digest, size, store, object_id) select 'zoo', "
+        "sha256(convert_to(n::text, 'UTF8')), 1, 1, gen_random_uuid() from generate_series(1, %d) n",
+        count);
+}
+
+START_TEST(all_of_many_chunks_are_counted)
+{
+    struct str id;
+
+    add_missing_chunks(1001);
+    id = begin_move(CHUNK_STORE_S3);
+    ck_assert(move_batch());
+    ck_assert_int_eq(look_at(id).total, 1001);
+}
+END_TEST
+
 START_TEST(a_store_that_returns_other_bytes_than_it_took_gets_no_chunk)
 {
     put_chunks("a");
@@ -487,6 +524,8 @@ Suite *test_chunk_move_suite(void)
     tcase_add_test(tc, chunks_of_other_accounts_than_the_callers_move);
     tcase_add_test(tc, damaged_and_missing_chunks_stay_and_the_others_move);
     tcase_add_test(tc, a_store_that_refuses_some_puts_takes_the_rest_later);
+    tcase_add_test(tc, the_chunks_are_counted_once_while_a_store_fails);
+    tcase_add_test(tc, all_of_many_chunks_are_counted);
     tcase_add_test(tc, a_store_that_returns_other_bytes_than_it_took_gets_no_chunk);
     tcase_add_test(tc, a_store_that_a_worker_does_not_have_ends_the_move_and_is_named);
     tcase_add_test(tc, objects_that_are_gone_become_no_chunks);
