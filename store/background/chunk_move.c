@@ -482,12 +482,14 @@ static void end_move(struct batch *batch)
     struct job *job = batch->job;
 
     job->state = batch->left == 0 ? JOB_DONE : JOB_FAILED;
+    if (batch->left == 0)
+        return;
     if (job->faults > 0)
         job->error = arena_format(&job->arena,
             "%lld chunks are missing or damaged and stay in their store; docs/blobs.md, Moving chunks, says "
             "how to find their blobs",
             (long long)job->faults);
-    else if (batch->left > 0)
+    else
         job->error = arena_format(&job->arena,
             "%lld chunks were put into other stores meanwhile: set TAVOLA_BLOB_STORE=%s on all servers and "
             "workers, and move again",

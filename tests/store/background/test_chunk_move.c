@@ -249,6 +249,24 @@ START_TEST(a_store_that_refuses_some_puts_takes_the_rest_later)
 }
 END_TEST
 
+START_TEST(a_damaged_chunk_that_is_deleted_during_the_move_is_no_failure)
+{
+    struct str id;
+
+    put_chunks("abcdefghijklmnopqrst");
+    for (int i = 0; i < CHUNK_WORLD_OBJECTS; i++)
+        at.directory.objects[i].bytes = STR_EMPTY;
+    at.chunks.put_into = CHUNK_STORE_S3;
+    id = begin_move(CHUNK_STORE_S3);
+    ck_assert(move_batch());
+    test_sql(at.world.sql, "delete from blob_chunks");
+    while (move_batch())
+        continue;
+    ended_well(look_at(id));
+    ck_assert_uint_eq(look_at(id).error.len, 0);
+}
+END_TEST
+
 START_TEST(the_chunks_are_counted_once_while_a_store_fails)
 {
     struct str id;
@@ -524,6 +542,7 @@ Suite *test_chunk_move_suite(void)
     tcase_add_test(tc, chunks_of_other_accounts_than_the_callers_move);
     tcase_add_test(tc, damaged_and_missing_chunks_stay_and_the_others_move);
     tcase_add_test(tc, a_store_that_refuses_some_puts_takes_the_rest_later);
+    tcase_add_test(tc, a_damaged_chunk_that_is_deleted_during_the_move_is_no_failure);
     tcase_add_test(tc, the_chunks_are_counted_once_while_a_store_fails);
     tcase_add_test(tc, all_of_many_chunks_are_counted);
     tcase_add_test(tc, a_store_that_returns_other_bytes_than_it_took_gets_no_chunk);
