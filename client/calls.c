@@ -8,6 +8,7 @@
 
 #include "client/command.h"
 #include "client/connect.h"
+#include "client/rows.h"
 
 /* Few: a person waits for the answer, and can repeat the command. */
 enum { MAX_ATTEMPTS = 3 };
@@ -133,4 +134,18 @@ bool calls_each(struct tavola *client, const struct calls_list *list, struct req
         done = read_page(client, list, request, &more);
     request_end(request);
     return done;
+}
+
+int calls_print_list(const struct client_config *config, const char *method, const char *field,
+    struct rows *rows, struct request *request)
+{
+    const struct calls_list list = { method, field, rows_element, rows };
+    struct tavola *client = calls_open(config);
+
+    if (!client)
+        request_end(request);
+    if (!client || !calls_each(client, &list, request))
+        return calls_close(client, COMMAND_FAILED);
+    rows_close(rows);
+    return calls_close(client, COMMAND_OK);
 }

@@ -9,6 +9,8 @@
 #include "client/lib/tavola.h"
 #include "client/request.h"
 
+struct rows;
+
 /*
  * The client of a command. NULL: the settings cannot be used, and standard error has the cause. calls_close
  * ends it.
@@ -48,5 +50,12 @@ struct calls_list {
 
 /* request: ended by this call; NULL: an empty one. false: a call failed, and standard error has the cause. */
 bool calls_each(struct tavola *client, const struct calls_list *list, struct request *request);
+
+/*
+ * The whole of a command that lists: call the method, print each element of the list `field` as a row, and write the
+ * rows. request: as for calls_each. Returns COMMAND_OK or COMMAND_FAILED.
+ */
+int calls_print_list(const struct client_config *config, const char *method, const char *field,
+    struct rows *rows, struct request *request);
 
 #endif

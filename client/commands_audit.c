@@ -77,17 +77,6 @@ static bool add_time(
     return true;
 }
 
-static int show_records(const struct client_config *config, struct rows *rows, struct request *request)
-{
-    const struct calls_list list = { "ListAuditRecords", "records", rows_element, rows };
-    struct tavola *client = calls_open(config);
-
-    if (!client || !calls_each(client, &list, request))
-        return calls_close(client, COMMAND_FAILED);
-    rows_close(rows);
-    return calls_close(client, COMMAND_OK);
-}
-
 static int run_audit(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "audit" };
@@ -103,7 +92,7 @@ static int run_audit(const struct client_config *config, int argc, char **argv)
         request_end(&request);
         return command_misused("audit", ARGUMENTS " (a TIME as 2026-01-31 or 2026-01-31T12:00:00Z)");
     }
-    return show_records(config, &rows, &request);
+    return calls_print_list(config, "ListAuditRecords", "records", &rows, &request);
 }
 
 static const struct command commands[] = {

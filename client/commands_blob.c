@@ -246,8 +246,6 @@ static const struct rows_column columns[] = {
 static int run_list(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "blob list" };
-    struct calls_list list = { "ListBlobs", "blobs", rows_element, NULL };
-    struct tavola *client;
     struct request request;
     struct rows rows;
 
@@ -257,16 +255,9 @@ static int run_list(const struct client_config *config, int argc, char **argv)
         return command_misused("blob list", LIST_ARGUMENTS);
     if (!rows_open(&rows, &arguments, columns))
         return COMMAND_MISUSED;
-    list.context = &rows;
-    client = calls_open(config);
-    if (!client)
-        return COMMAND_FAILED;
     request_begin(&request);
     request_text(&request, "prefix", arguments.count == 1 ? arguments.words[0] : "");
-    if (!calls_each(client, &list, &request))
-        return calls_close(client, COMMAND_FAILED);
-    rows_close(&rows);
-    return calls_close(client, COMMAND_OK);
+    return calls_print_list(config, "ListBlobs", "blobs", &rows, &request);
 }
 
 static const struct command commands[] = {

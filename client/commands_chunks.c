@@ -36,8 +36,6 @@ static const struct rows_column columns[] = {
 static int run_stores(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "blob stores" };
-    struct calls_list list = { "ListChunkStores", "stores", rows_element, NULL };
-    struct tavola *client;
     struct rows rows;
 
     if (!arguments_read(ROWS_FORM, argc, argv, &arguments))
@@ -46,14 +44,7 @@ static int run_stores(const struct client_config *config, int argc, char **argv)
         return command_misused("blob stores", ROWS_FORM);
     if (!rows_open(&rows, &arguments, columns))
         return COMMAND_MISUSED;
-    list.context = &rows;
-    client = calls_open(config);
-    if (!client)
-        return COMMAND_FAILED;
-    if (!calls_each(client, &list, NULL))
-        return calls_close(client, COMMAND_FAILED);
-    rows_close(&rows);
-    return calls_close(client, COMMAND_OK);
+    return calls_print_list(config, "ListChunkStores", "stores", &rows, NULL);
 }
 
 /* ---- move-chunks ---- */

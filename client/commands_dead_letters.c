@@ -60,9 +60,7 @@ static int run_dead_letters_list(const struct client_config *config, int argc, c
 {
     struct arguments arguments = { .command = "dead-letters list" };
     struct rows rows;
-    const struct calls_list list = { "ListDeadLetters", "deadLetters", rows_element, &rows };
     struct request request;
-    struct tavola *client;
 
     if (!arguments_read(LIST_ARGUMENTS, argc, argv, &arguments))
         return COMMAND_MISUSED;
@@ -71,15 +69,9 @@ static int run_dead_letters_list(const struct client_config *config, int argc, c
     if (!rows_open(&rows, &arguments, columns))
         return COMMAND_MISUSED;
     rows.none = "no dead letters";
-    client = calls_open(config);
-    if (!client)
-        return COMMAND_FAILED;
     request_begin(&request);
     add_filter(&request, arguments.count == 1 ? arguments.words[0] : NULL);
-    if (!calls_each(client, &list, &request))
-        return calls_close(client, COMMAND_FAILED);
-    rows_close(&rows);
-    return calls_close(client, COMMAND_OK);
+    return calls_print_list(config, "ListDeadLetters", "deadLetters", &rows, &request);
 }
 
 /* ---- redrive ---- */

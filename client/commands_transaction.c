@@ -123,35 +123,23 @@ static int run_cancel(const struct client_config *config, int argc, char **argv)
 
 /* ---- list ---- */
 
-static int list_transactions(struct tavola *client, struct rows *rows, const char *state)
-{
-    const struct calls_list list = { "ListTransactions", "transactions", rows_element, rows };
-    struct request request;
-    char name[64];
-
-    request_begin(&request);
-    snprintf(name, sizeof(name), "TRANSACTION_STATE_%.40s", state ? state : "");
-    request_text(&request, "state", state ? name : NULL);
-    if (!calls_each(client, &list, &request))
-        return COMMAND_FAILED;
-    rows_close(rows);
-    return COMMAND_OK;
-}
-
 static int run_list(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "transaction list" };
-    struct tavola *client;
+    struct request request;
+    const char *state;
     struct rows rows;
+    char name[64];
 
     if (!arguments_read(LIST_ARGUMENTS, argc, argv, &arguments) || !rows_open(&rows, &arguments, columns))
         return COMMAND_MISUSED;
     if (arguments.count != 0)
         return command_misused("transaction list", LIST_ARGUMENTS);
-    client = calls_open(config);
-    if (!client)
-        return COMMAND_FAILED;
-    return calls_close(client, list_transactions(client, &rows, arguments_value(&arguments, "--state")));
+    state = arguments_value(&arguments, "--state");
+    snprintf(name, sizeof(name), "TRANSACTION_STATE_%.40s", state ? state : "");
+    request_begin(&request);
+    request_text(&request, "state", state ? name : NULL);
+    return calls_print_list(config, "ListTransactions", "transactions", &rows, &request);
 }
 
 /* ---- wait ---- */
