@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The bytes of chunks $2 of accounts $1, which were in stores $3 as objects $4 (null: in the database), are in store $7 as
--- well, as objects $5, or are $6 if that is the database: point the chunks to them. One that has other bytes or is gone
--- meanwhile is left alone, and so is one whose new object the collector has begun to remove (guard G73); its new object
--- stays a stray. The old objects become strays, which are removed after $8 seconds. Returns the number of chunks that were pointed.
+-- The bytes of chunks $2 of accounts $1, which were in stores $3 as objects $4 (null: in the database), are in store $7
+-- as well, as objects $5, or are $6 if that is the database: point the chunks to them. One that has other bytes or is
+-- gone meanwhile is left alone, and so is one whose new object the collector has begun to remove (guard G73); its new
+-- object stays a stray. The old objects become strays, which are removed after $8 seconds. Returns the number of chunks
+-- that were pointed.
 with chosen as (
     select * from unnest($1::text[], $2::bytea[], $3::int2[], $4::uuid[], $5::uuid[], $6::bytea[])
         u(account, digest, old_store, old_object, new_object, bytes)

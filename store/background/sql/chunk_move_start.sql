@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Begin operation $1 of account $2, which moves the chunks of blobs into the store that is named $3, at $4. Returns whether
--- the database refuses programs that do not know of moves (before schema version 49), without which nothing begins, and
--- whether it has begun: it has not if a move has not ended, of which operations_chunk_move holds one.
+-- Begin operation $1 of account $2, which moves the chunks of blobs into the store that is named $3, at $4. Returns
+-- whether the database refuses programs that do not know of moves (before schema version 49), without which nothing
+-- begins, and whether it has begun: it has not if a move has not ended, of which operations_chunk_move holds one.
 with known as (
     select coalesce((select max(coalesce(m.oldest_program, m.version)) from schema_migrations m), 0) >= 49 as by_all
 ), begun as (

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Store the result of a count: tables $1 have $2 rows of $3 bytes, and all other tables have none.
--- The bytes of an account include the stored chunks of its blobs, and those of its strays that no move has left. Returns one row for each account whose
--- usage has changed.
+-- Store the result of a count: tables $1 have $2 rows of $3 bytes, and all other tables have none. The bytes of an
+-- account include the stored chunks of its blobs, and those of its strays that no move has left. Returns one row for
+-- each account whose usage has changed.
 with tabled as (
     select t.account, coalesce(sum(c.counted) filter (where t.index_id is null), 0)::int8 as entities,
         coalesce(sum(c.counted) filter (where t.index_id is not null), 0)::int8 as entries,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Account $1 is about to put the $6 bytes of chunk $2 as object $3 into store $4: unless it has the chunk, note the object as a
--- stray, which the collector removes if no chunk names it in $5 seconds. Returns whether it has the chunk, and whether the
--- database refuses programs that would lose such objects (before schema version 46). The statement is a transaction by
--- itself that waits for the disk: it is there before the bytes are (guard G68).
+-- Account $1 is about to put the $6 bytes of chunk $2 as object $3 into store $4: unless it has the chunk, note the
+-- object as a stray, which the collector removes if no chunk names it in $5 seconds. Returns whether it has the chunk,
+-- and whether the database refuses programs that would lose such objects (before schema version 46). The statement is a
+-- transaction by itself that waits for the disk: it is there before the bytes are (guard G68).
 with present as (
     select from blob_chunks where account = $1::text and digest = $2::bytea
 ), reserved as (

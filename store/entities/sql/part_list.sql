@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The parts of entities whose rows this transaction has locked, in the order of their names, without
--- their properties, but with the ids of the contents of blobs that these hold (guard G74). Arrays of one length; n is the
--- position in them, from 1 (guard G63). The list ends with the part by which it exceeds $5 bytes: $6, and the name, count.
+-- The parts of entities whose rows this transaction has locked, in the order of their names, without their properties,
+-- but with the ids of the contents of blobs that these hold (guard G74). Arrays of one length; n is the position in
+-- them, from 1 (guard G63). The list ends with the part by which it exceeds $5 bytes, if each part counts as $6 bytes
+-- and its name.
 select l.n, l.first_name, l.bytes, l.count, l.contents
 from (
     select u.n, p.first_name, octet_length(p.properties)::int8 as bytes, p.property_count::int8 as count,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Claim the running operation without a claim whose last claim ended first: $1 owner, $2 for how
--- many milliseconds, $3 which kinds: enum job_group. Claims spread work, and correctness does not depend on them: job_checkpoint refuses a worker that has lost its claim.
--- A claim that ends more than twice $2 ahead, and later than 5000 rows may take at the operation's
--- rate, is free: the clock has been set back.
+-- Claim the running operation without a claim whose last claim ended first: $1 owner, $2 for how many milliseconds, $3
+-- which kinds: enum job_group. Claims spread work, and correctness does not depend on them: job_checkpoint refuses a
+-- worker that has lost its claim. A claim that ends more than twice $2 ahead, and later than 5000 rows may take at the
+-- operation's rate, is free: the clock has been set back.
 update operations
 set owner = $1::text, claim_expires_at = now() + $2::int8 * interval '1 millisecond'
 where operation_id = (
