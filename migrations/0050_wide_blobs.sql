@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Wide entities that hold contents of blobs. A table has both only if the database accepts no program before this version.
+-- Wide entities that hold contents of blobs. A table has both only if the database accepts no program before this
+-- version.
 -- programs: 36
 -- locks: entity_parts moment
 
