@@ -22,7 +22,6 @@
 #include "base/failpoint.h"
 #include "domain/copies/copy_plan.h"
 #include "domain/indexes/index_plan.h"
-#include "domain/ticks.h"
 #include "store/entities/write_batch.h"
 #include "store/entities/write_set.h"
 #include "store/session/row_arrays.h"
@@ -140,6 +139,16 @@ static bool build_set(struct copying *work)
 /* ---- flight 2 ---- */
 
 static struct copied_source *find_source(const struct copying *work, const struct entity_key *key)
+/*
+ * A dependent that has expired gets its copies until the sweeper deletes it: what a rule asks for depends on no clock.
+ * A write that comes before the sweeper's is compared with what is stored, and asks for no copies that should be there.
+ */
+static void show_expired(struct copying *work)
+{
+    for (size_t i = 0; i < work->count; i++)
+        work->dependents[i].row->now = work->dependents[i].row->stored;
+}
+
 {
     return bsearch(key, work->sources, work->source_count, sizeof(*work->sources), by_key);
 }
@@ -403,9 +412,7 @@ static enum status send_changes(struct copying *work, int64_t now_us, struct err
     struct session *session = work->session;
 
     work->set.ids = session_reserve_intents(session, now_us, work->set.intent_count);
-    work->clock = (struct write_clock){
-        .floor = session->catalogue->floor, .ticks = session->now_ticks, .due = ticks_from_unix_us(now_us)
-    };
+    work->clock = (struct write_clock){ .floor = session->catalogue->floor, .ticks = session->now_ticks };
     TRY(write_batch_lock_owners(session, &work->set, plan_writes, work, err));
     plan_writes(work);
     if (work->set.owners && work->set.owners->is_incomplete && work->count > 1) {
@@ -442,6 +449,7 @@ enum status copy_work_run(
     TRY(read_sources(&work, err));
     if (batch->is_too_large)
         return STATUS_OK;
+    show_expired(&work);
     FAILPOINT_TRY("copy.after_source_read", err);
     plan_all(&work);
     return send_changes(&work, now_us, err);

@@ -279,6 +279,23 @@ START_TEST(a_visit_goes_on_where_it_was)
 }
 END_TEST
 
+/* An entity that comes back before the sweeper has deleted it is compared with what the visit has left. */
+START_TEST(a_dependent_that_has_expired_is_visited)
+{
+    put_person("a", "1", "x");
+    test_sql(world.sql, "update entities set expires = 5 where table_id = %d", TABLE_ID);
+    forget_work();
+    put_manager("1", "Ada", "a");
+    visit_all_of("1");
+
+    ck_assert_int_eq(copies_of("Ada"), 1);
+    ck_assert_int_eq(test_number(world.sql, "select expires from entities where table_id = %d", TABLE_ID), 5);
+    put_person("a", "1", "x");
+    ck_assert_int_eq(copies_of("Ada"), 0);
+    ck_assert_int_eq(open_work(INTENT_COPY), 1);
+}
+END_TEST
+
 /* Guard G71. The first dependents were copied to before the change that comes during the visit. */
 START_TEST(a_change_during_a_visit_asks_for_another_one)
 {
@@ -396,6 +413,7 @@ Suite *test_copy_visit_suite(void)
     tcase_add_checked_fixture(visit, setup, teardown);
     tcase_add_test(visit, a_visit_copies_to_all_dependents_of_its_source);
     tcase_add_test(visit, a_visit_goes_on_where_it_was);
+    tcase_add_test(visit, a_dependent_that_has_expired_is_visited);
     tcase_add_test(visit, a_change_during_a_visit_asks_for_another_one);
     tcase_add_test(visit, a_visit_without_an_open_intent_does_nothing);
     tcase_add_test(visit, a_visit_that_another_worker_is_at_is_left_to_it);
