@@ -277,9 +277,13 @@ bool copy_plan_asks(const struct copy_rule *rule, const struct entity_key *key,
     return is_near_limits(rule, before);
 }
 
-bool copy_plan_visits(
-    const struct copy_rule *rule, const struct row_state *before, const struct row_state *after)
+bool copy_plan_visits(const struct copy_rule *rule, const struct entity_key *key,
+    const struct row_state *before, const struct row_state *after)
 {
+    struct str ignored[2];
+
+    if (!copy_plan_texts(rule, key, ignored))
+        return false;
     if (before->live != after->live)
         return true;
     if (!after->live)

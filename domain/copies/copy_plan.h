@@ -91,9 +91,10 @@ bool copy_plan_asks(const struct copy_rule *rule, const struct entity_key *key,
 
 /*
  * Whether a write that takes the source from `before` to `after` needs an intent, so that its
- * dependents are visited. Dependents may name a source that does not exist yet.
+ * dependents are visited. Dependents may name a source that does not exist yet; but no dependent
+ * names an entity whose keys differ from the rule's literals.
  */
-bool copy_plan_visits(
-    const struct copy_rule *rule, const struct row_state *before, const struct row_state *after);
+bool copy_plan_visits(const struct copy_rule *rule, const struct entity_key *key,
+    const struct row_state *before, const struct row_state *after);
 
 #endif

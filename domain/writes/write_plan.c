@@ -455,7 +455,7 @@ size_t write_plan_rule_work(const struct plan_row *row, struct rule_work out[sta
         slot += index->copies != NULL;
     }
     for (size_t i = 0; i < of_row->follower_count && slot < MAX_RULE_WORK; i++, slot++)
-        if (copy_plan_visits(of_row->followers[i]->copies, &row->stored, &row->now))
+        if (copy_plan_visits(of_row->followers[i]->copies, &row->key, &row->stored, &row->now))
             out[count++] = (struct rule_work){ INTENT_VISIT, of_row->followers[i]->index_id, slot };
     return count;
 }

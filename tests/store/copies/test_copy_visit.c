@@ -177,6 +177,9 @@ START_TEST(a_write_of_a_source_asks_for_a_visit_if_what_is_copied_changes)
     ck_assert_int_eq(open_work(INTENT_VISIT), 1);
     put_manager("1", "Grace", "b");
     ck_assert_int_eq(open_work(INTENT_VISIT), 2);
+    run_write_of(
+        "Managers", a_write(WRITE_INSERT, "other", "1", some_texts(&world.arena, "Name", "Ada", NULL)));
+    ck_assert_int_eq(open_work(INTENT_VISIT), 3); /* all people name managers of acme */
     run_write_of("Managers", a_write(WRITE_DELETE, "acme", "1", (struct property_list){ 0 }));
     ck_assert_int_eq(open_work(INTENT_VISIT), 3);
     ck_assert_int_eq(open_work(INTENT_COPY), 0);
@@ -235,6 +238,7 @@ END_TEST
 START_TEST(a_step_of_a_transaction_asks_too)
 {
     struct step steps[] = { step_put(&world.arena, "Managers", "1", "x") };
+    steps[0].key.partition = STR_LITERAL("acme");
     const struct commit_observer observer = { .intents_committed = keep };
 
     call_succeeded(transaction_submitted(&world.writer, &world.arena, &observer, "t1", steps, 1));

@@ -381,12 +381,18 @@ START_TEST(a_write_of_a_source_asks_for_a_visit_if_what_is_copied_changes)
         { "nothing", &lee, &lee, false, false },
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        ck_assert_msg(
-            copy_plan_visits(&rule, cases[i].before, cases[i].after) == cases[i].want, "%s", cases[i].name);
+    const struct entity_key key = a_key("acme", "m1"), unnamed = a_key("other", "m1");
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ck_assert_msg(copy_plan_visits(&rule, &key, cases[i].before, cases[i].after) == cases[i].want, "%s",
+            cases[i].name);
+        ck_assert_msg(!copy_plan_visits(&rule, &unnamed, cases[i].before, cases[i].after),
+            "%s: no dependent can name it", cases[i].name);
+    }
     rule.version_property = STR_LITERAL("ManagerVersion");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        ck_assert_msg(copy_plan_visits(&rule, cases[i].before, cases[i].after) == cases[i].want_with_version,
+        ck_assert_msg(
+            copy_plan_visits(&rule, &key, cases[i].before, cases[i].after) == cases[i].want_with_version,
             "%s", cases[i].name);
 }
 END_TEST
