@@ -74,17 +74,6 @@ struct rules {
     size_t count;
 };
 
-static size_t target_count(const struct copy_rule *rule)
-{
-    return rule->pair_count + (rule->version_property.len > 0);
-}
-
-/* The version comes behind the pairs. */
-static struct str target_of(const struct copy_rule *rule, size_t target)
-{
-    return target < rule->pair_count ? rule->pairs[target].to : rule->version_property;
-}
-
 /* The rules of the account that have not been dropped. false: they are more than allowed. */
 static bool collect(const struct catalogue *catalogue, const struct index *index, struct rules *out)
 {
@@ -119,8 +108,8 @@ static enum status check_shared(const struct rules *rules, struct error *err)
 
         if (other->source_table_id != index->source_table_id)
             continue;
-        for (size_t k = 0; k < target_count(index->copies); k++) {
-            struct str target = target_of(index->copies, k);
+        for (size_t k = 0; k < copy_plan_target_count(index->copies); k++) {
+            struct str target = copy_plan_target(index->copies, k);
 
             if (!copy_plan_writes(other->copies, target))
                 continue;
@@ -162,11 +151,11 @@ static void follow_into(struct search *search, struct rule_target at, size_t rul
 {
     const struct index *by = search->rules->indexes[at.rule], *index = search->rules->indexes[rule];
     const struct copy_rule *copies = index->copies;
-    struct str name = target_of(by->copies, at.target);
+    struct str name = copy_plan_target(by->copies, at.target);
     bool is_source = copies->source_table_id == by->source_table_id;
 
     if (index->source_table_id == by->source_table_id && names_source(copies, name))
-        for (size_t i = 0; i < target_count(copies); i++)
+        for (size_t i = 0; i < copy_plan_target_count(copies); i++)
             follow(search, by, rule, i);
     for (size_t i = 0; is_source && i < copies->pair_count; i++)
         if (str_equal(copies->pairs[i].from, name))
@@ -178,7 +167,7 @@ static void follow_into(struct search *search, struct rule_target at, size_t rul
 static enum status refuse_circle(const struct search *search, struct error *err)
 {
     const struct index *index = search->rules->indexes[0];
-    struct str target = target_of(index->copies, search->from.target);
+    struct str target = copy_plan_target(index->copies, search->from.target);
 
     (void)reason_set(err, REASON_COPY_RULE_CONFLICT,
         "the copies would go in a circle: a change of %.*s in table %.*s would change it again, by the rule "
@@ -194,7 +183,7 @@ static enum status check_circle(const struct rules *rules, struct error *err)
     struct search *search = xcalloc(1, sizeof(*search));
     enum status status = STATUS_OK;
 
-    for (size_t i = 0; i < target_count(rules->indexes[0]->copies) && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < copy_plan_target_count(rules->indexes[0]->copies) && status == STATUS_OK; i++) {
         *search = (struct search){ .rules = rules, .from = { 0, i } };
         search->queue[search->count++] = search->from;
         for (size_t next = 0; next < search->count && !search->closes; next++)

@@ -83,43 +83,49 @@ bool copy_plan_texts(
 
 /* ---- copies ---- */
 
-static size_t count_targets(const struct copy_rule *rule)
+enum { MAX_TARGETS = LIMIT_COPY_PROPERTIES + 1 };
+
+size_t copy_plan_target_count(const struct copy_rule *rule)
 {
     return rule->pair_count + (rule->version_property.len > 0);
 }
 
-/* The position of the property for the ETag among the sorted targets; if there is none, behind all. */
-static size_t find_version_position(const struct copy_rule *rule)
+struct str copy_plan_target(const struct copy_rule *rule, size_t target)
 {
-    size_t place = 0;
-
-    if (rule->version_property.len == 0)
-        return rule->pair_count;
-    while (place < rule->pair_count && str_compare(rule->pairs[place].to, rule->version_property) < 0)
-        place++;
-    return place;
-}
-
-/* The target at this position in the order of names. pair: NULL for the ETag. */
-static struct str target_at(const struct copy_rule *rule, size_t at, const struct copy_pair **pair)
-{
-    size_t version_position = find_version_position(rule);
-
-    *pair = NULL;
-    if (at == version_position && rule->version_property.len > 0)
-        return rule->version_property;
-    *pair = &rule->pairs[at > version_position ? at - 1 : at];
-    return (*pair)->to;
+    return target < rule->pair_count ? rule->pairs[target].to : rule->version_property;
 }
 
 bool copy_plan_writes(const struct copy_rule *rule, struct str name)
 {
-    const struct copy_pair *pair;
-
-    for (size_t i = 0; i < count_targets(rule); i++)
-        if (str_equal(target_at(rule, i, &pair), name))
+    for (size_t i = 0; i < copy_plan_target_count(rule); i++)
+        if (str_equal(copy_plan_target(rule, i), name))
             return true;
     return false;
+}
+
+/* A property that the rule writes, and what it is a copy of; pair NULL: the ETag of the source. */
+struct target {
+    struct str name;
+    const struct copy_pair *pair;
+};
+
+struct targets {
+    struct target items[MAX_TARGETS]; /* sorted by name, as the pairs are */
+    size_t count;
+};
+
+static void list_targets(const struct copy_rule *rule, struct targets *out)
+{
+    size_t place = rule->pair_count;
+
+    out->count = copy_plan_target_count(rule);
+    for (size_t i = 0; i < rule->pair_count; i++)
+        out->items[i] = (struct target){ rule->pairs[i].to, &rule->pairs[i] };
+    if (rule->version_property.len == 0)
+        return;
+    for (; place > 0 && str_compare(out->items[place - 1].name, rule->version_property) > 0; place--)
+        out->items[place] = out->items[place - 1];
+    out->items[place] = (struct target){ .name = rule->version_property };
 }
 
 static void add_etag(struct property_builder *builder, const struct copy_rule *rule,
@@ -134,23 +140,22 @@ static void add_etag(struct property_builder *builder, const struct copy_rule *r
 }
 
 /* The copies that the dependent should have, as a list. */
-static struct property_list list_wanted(
-    const struct copy_rule *rule, const struct copy_case *facts, struct arena *arena)
+static struct property_list list_wanted(const struct copy_rule *rule, const struct targets *targets,
+    const struct copy_case *facts, struct arena *arena)
 {
     struct property_builder builder;
     struct buf out;
 
     buf_init(&out, arena);
     builder = (struct property_builder){ .out = &out };
-    for (size_t i = 0; facts->state && i < count_targets(rule); i++) {
-        const struct copy_pair *pair;
-        struct str name = target_at(rule, i, &pair);
+    for (size_t i = 0; facts->state && i < targets->count; i++) {
+        const struct target *target = &targets->items[i];
         struct property found;
 
-        if (!pair)
+        if (!target->pair)
             add_etag(&builder, rule, facts, arena);
-        else if (property_find(facts->state->properties, pair->from, &found))
-            property_build(&builder, name, &found.value);
+        else if (property_find(facts->state->properties, target->pair->from, &found))
+            property_build(&builder, target->name, &found.value);
     }
     return (struct property_list){ buf_str(&out) };
 }
@@ -190,17 +195,16 @@ void copy_plan(
     const struct copy_rule *rule, const struct copy_case *facts, struct arena *arena, struct copy_plan *out)
 {
     struct property_list stored = facts->dependent->properties, wanted;
+    struct targets targets;
 
     *out = (struct copy_plan){ .properties = stored };
     if (keeps_copies(rule, facts))
         return;
-    wanted = list_wanted(rule, facts, arena);
-    out->differences = ARENA_ARRAY(arena, struct copy_difference, count_targets(rule));
-    for (size_t i = 0; i < count_targets(rule); i++) {
-        const struct copy_pair *pair;
-
-        compare(stored, wanted, target_at(rule, i, &pair), out);
-    }
+    list_targets(rule, &targets);
+    wanted = list_wanted(rule, &targets, facts, arena);
+    out->differences = ARENA_ARRAY(arena, struct copy_difference, targets.count);
+    for (size_t i = 0; i < targets.count; i++)
+        compare(stored, wanted, targets.items[i].name, out);
     if (out->count > 0)
         out->properties = property_list_merge(list_own(rule, stored, arena), wanted, arena);
 }
@@ -218,11 +222,10 @@ static bool is_alike(struct property_list before, struct property_list after, st
 
 static bool has_copies(const struct copy_rule *rule, const struct row_state *state)
 {
-    const struct copy_pair *pair;
     struct property found;
 
-    for (size_t i = 0; i < count_targets(rule); i++)
-        if (property_find(state->properties, target_at(rule, i, &pair), &found))
+    for (size_t i = 0; i < copy_plan_target_count(rule); i++)
+        if (property_find(state->properties, copy_plan_target(rule, i), &found))
             return true;
     return false;
 }
@@ -253,7 +256,7 @@ static bool is_near_limits(const struct copy_rule *rule, const struct row_state 
         return false;
     while (property_next(&rest, &property))
         count++;
-    return count + count_targets(rule) > LIMIT_PROPERTIES;
+    return count + copy_plan_target_count(rule) > LIMIT_PROPERTIES;
 }
 
 bool copy_plan_asks(const struct copy_rule *rule, const struct entity_key *key,
@@ -268,12 +271,9 @@ bool copy_plan_asks(const struct copy_rule *rule, const struct entity_key *key,
     was = copy_plan_source(rule, key, before, &old);
     if (was != is || (is == COPY_NAMES_KEY && entity_key_compare(&old, &new) != 0))
         return true;
-    for (size_t i = 0; i < count_targets(rule); i++) {
-        const struct copy_pair *pair;
-
-        if (!is_alike(before->properties, after->properties, target_at(rule, i, &pair)))
+    for (size_t i = 0; i < copy_plan_target_count(rule); i++)
+        if (!is_alike(before->properties, after->properties, copy_plan_target(rule, i)))
             return true;
-    }
     return is_near_limits(rule, before);
 }
 

@@ -49,6 +49,10 @@ struct copy_naming_properties copy_plan_naming(const struct copy_rule *rule);
 bool copy_plan_texts(
     const struct copy_rule *rule, const struct entity_key *source, struct str texts[static 2]);
 
+/* The properties of its dependents that the rule writes: those of the pairs, and behind them that for the ETag. */
+size_t copy_plan_target_count(const struct copy_rule *rule);
+struct str copy_plan_target(const struct copy_rule *rule, size_t target);
+
 /* Whether the rule writes this property of its dependents. */
 bool copy_plan_writes(const struct copy_rule *rule, struct str name);
 
