@@ -23,11 +23,9 @@
 
 struct visit {
     struct worker *store;
+    struct copy_turn *turn;
     const struct intent *intent;
-    size_t limit; /* of dependents that the commit copies to */
-    bool is_over;
-    bool is_too_large; /* nothing was done: fewer dependents at a time */
-    struct copy_counts counts;
+    bool is_too_large; /* nothing was done, and the turn's limit was lowered */
 };
 
 /* ---- flight 1 ---- */
@@ -134,7 +132,7 @@ static enum status read_entries(struct session *session, const struct visit *vis
     pg_add_bytes(&params, partition);
     pg_add_int2(&params, index_plan_bucket(entries, partition));
     pg_add_bytes(&params, visited_to);
-    pg_add_int8(&params, (int64_t)visit->limit);
+    pg_add_int8(&params, (int64_t)visit->turn->limit);
     TRY(pg_query(&session->pg, &sql_visit_entries, &params, &rows, err));
     return take_entries(rows, &session->arena, out, err);
 }
@@ -150,7 +148,7 @@ static enum status send_progress(
     pg_add_int2(&letter, visit->intent->bucket);
     TRY(pg_send(&session->pg, &sql_visit_letter_delete, &letter, err));
     key_params(visit, &session->arena, &params);
-    if (visit->is_over)
+    if (visit->turn->is_over)
         return pg_send(&session->pg, &sql_visit_end, &params, err);
     pg_add_bytes(&params, found->last);
     pg_add_int8(&params, (int64_t)found->count);
@@ -160,13 +158,13 @@ static enum status send_progress(
 static enum status commit_copies(struct session *session, struct visit *visit, const struct found *found,
     const struct copy_batch *batch, struct error *err)
 {
-    visit->is_over = found->count < visit->limit;
+    visit->turn->is_over = found->count < visit->turn->limit;
     TRY(send_progress(session, visit, found, err));
     FAILPOINT_TRY("visit.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));
     FAILPOINT("visit.after_commit");
-    visit->counts = batch->counts;
+    copy_counts_add(&visit->turn->counts, &batch->counts);
     copy_work_tell(visit->store, batch);
     return STATUS_OK;
 }
@@ -175,7 +173,7 @@ static enum status forget(struct session *session, struct visit *visit, struct e
 {
     struct pg_params params;
 
-    visit->is_over = true;
+    visit->turn->is_over = true;
     key_params(visit, &session->arena, &params);
     pg_add_int2(&params, visit->intent->bucket);
     TRY(pg_send(&session->pg, &sql_visit_forget, &params, err));
@@ -204,14 +202,14 @@ static enum status attempt(struct session *session, void *context, struct error 
     bool is_there = false;
     int64_t now_us = 0;
 
-    visit->is_over = visit->is_too_large = false;
+    visit->turn->is_over = visit->is_too_large = false;
     TRY(begin_visit(session, visit, &visited_to, &is_there, &now_us, err));
     entries = find_entries(session, visit->intent->table_id);
     if (!entries)
         return forget(session, visit, err);
     if (!is_there) {
         pg_recover(&session->pg);
-        visit->is_over = true;
+        visit->turn->is_over = true;
         return STATUS_OK;
     }
     TRY(read_entries(session, visit, entries, visited_to, &found, err));
@@ -221,24 +219,18 @@ static enum status attempt(struct session *session, void *context, struct error 
     if (batch.is_too_large) {
         pg_recover(&session->pg);
         visit->is_too_large = true;
+        visit->turn->limit = (found.count + 1) / 2;
         return STATUS_OK;
     }
     return commit_copies(session, visit, &found, &batch, err);
 }
 
-enum status copy_visit_step(struct worker *store, const struct intent *intent, bool *is_over,
-    struct copy_counts *counts, struct error *err)
+enum status copy_visit_step(struct worker *store, struct copy_turn *turn, struct error *err)
 {
-    struct visit visit = { .store = store, .intent = intent, .limit = 2 * COPY_BATCH_KEYS };
+    struct visit visit = { .store = store, .turn = turn, .intent = turn->intent };
 
-    do {
-        visit.limit = visit.limit > 1 ? visit.limit / 2 : 1;
+    do
         TRY(worker_attempt(store, attempt, &visit, err));
-    } while (visit.is_too_large);
-    *is_over = visit.is_over;
-    counts->keys += visit.counts.keys;
-    counts->written += visit.counts.written;
-    counts->refused += visit.counts.refused;
-    counts->intents_removed += visit.counts.intents_removed;
+    while (visit.is_too_large);
     return STATUS_OK;
 }

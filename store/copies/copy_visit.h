@@ -7,13 +7,23 @@
 
 #include "store/copies/copy_work.h"
 
+/* Some commits of a visit, one after another. */
+struct copy_turn {
+    const struct intent *intent; /* of kind INTENT_VISIT */
+    /*
+     * of dependents that a commit copies to: COPY_BATCH_KEYS at first; less once so many were too large for one
+     * transaction
+     */
+    size_t limit;
+    /* the visit has ended, there was none to be made, or the rule does not exist any more */
+    bool is_over;
+    struct copy_counts counts; /* added to */
+};
+
 /*
- * Carry the visit that an intent of kind INTENT_VISIT asks for on by one commit: begin it if it has
- * not begun, and copy to the next dependents, at most COPY_BATCH_KEYS. Another worker may have done
- * any part of it before. *is_over: the visit has ended, there was none to be made, or the rule does
- * not exist any more. counts are added to.
+ * Carry the visit that the turn's intent asks for on by one commit: begin it if it has not begun,
+ * and copy to the next dependents. Another worker may have done any part of it before.
  */
-MUST_USE enum status copy_visit_step(struct worker *store, const struct intent *intent, bool *is_over,
-    struct copy_counts *counts, struct error *err);
+MUST_USE enum status copy_visit_step(struct worker *store, struct copy_turn *turn, struct error *err);
 
 #endif

@@ -28,7 +28,10 @@
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
-/* Of the properties of all sources that one transaction reads; a single source may have more. */
+/*
+ * Of the properties that one transaction copies at most: those of a source count for each of its dependents, which may
+ * all get a copy. The source of a single dependent may have more.
+ */
 enum { MAX_SOURCE_BYTES = 16 << 20 };
 
 /* A source, as it was read. */
@@ -136,9 +139,6 @@ static bool build_set(struct copying *work)
     return true;
 }
 
-/* ---- flight 2 ---- */
-
-static struct copied_source *find_source(const struct copying *work, const struct entity_key *key)
 /*
  * A dependent that has expired gets its copies until the sweeper deletes it: what a rule asks for depends on no clock.
  * A write that comes before the sweeper's is compared with what is stored, and asks for no copies that should be there.
@@ -149,6 +149,9 @@ static void show_expired(struct copying *work)
         work->dependents[i].row->now = work->dependents[i].row->stored;
 }
 
+/* ---- flight 2 ---- */
+
+static struct copied_source *find_source(const struct copying *work, const struct entity_key *key)
 {
     return bsearch(key, work->sources, work->source_count, sizeof(*work->sources), by_key);
 }
@@ -221,7 +224,7 @@ static enum status send_sources(const struct copying *work, struct error *err)
     struct session *session = work->session;
     int64_t table_id = work->index->copies->source_table_id;
     size_t count = has_source_table(work) ? work->source_count : 0;
-    int32_t max_bytes = work->count > 1 && count > 0 ? MAX_SOURCE_BYTES / (int32_t)count : INT32_MAX;
+    int32_t max_bytes = work->count > 1 ? MAX_SOURCE_BYTES / (int32_t)work->count : INT32_MAX;
     struct key_arrays keys;
     struct name_arrays no_names;
     struct pg_params params;
@@ -446,10 +449,10 @@ enum status copy_work_run(
     if (status != STATUS_OK)
         return batch->is_too_large ? STATUS_OK : status;
     FAILPOINT_TRY("copy.after_lock", err);
+    show_expired(&work);
     TRY(read_sources(&work, err));
     if (batch->is_too_large)
         return STATUS_OK;
-    show_expired(&work);
     FAILPOINT_TRY("copy.after_source_read", err);
     plan_all(&work);
     return send_changes(&work, now_us, err);
@@ -498,14 +501,6 @@ static enum status attempt(struct session *session, void *context, struct error 
     return STATUS_OK;
 }
 
-static void add_counts(struct copy_counts *counts, const struct copy_counts *more)
-{
-    counts->keys += more->keys;
-    counts->written += more->written;
-    counts->refused += more->refused;
-    counts->intents_removed += more->intents_removed;
-}
-
 /* One transaction or, if the entities are too large for it, two halves. */
 static enum status copy_in_parts(struct worker *store, const struct copy_batch *whole,
     struct copy_counts *counts, bool *is_gone, struct error *err)
@@ -516,7 +511,7 @@ static enum status copy_in_parts(struct worker *store, const struct copy_batch *
     TRY(worker_attempt(store, attempt, &work, err));
     *is_gone = work.batch.is_gone;
     if (!work.batch.is_too_large) {
-        add_counts(counts, &work.batch.counts);
+        copy_counts_add(counts, &work.batch.counts);
         return STATUS_OK;
     }
     first.count = whole->count / 2;

@@ -24,6 +24,14 @@ struct copy_counts {
     int64_t intents_removed;
 };
 
+static inline void copy_counts_add(struct copy_counts *sum, const struct copy_counts *more)
+{
+    sum->keys += more->keys;
+    sum->written += more->written;
+    sum->refused += more->refused;
+    sum->intents_removed += more->intents_removed;
+}
+
 /* Dependents of one rule, inside an open transaction. Memory is in the session's arena. */
 struct copy_batch {
     int64_t index_id;

@@ -5,9 +5,9 @@
 #include "store/verification/verify_copies.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/session/row_arrays.h"
-#include "store/session/session.h"
 #include "store/sql.h"
 
 enum {
@@ -23,19 +23,11 @@ struct dependent_row {
     struct entity_key source;
 };
 
-/* What is copied of a source. */
-struct source_row {
-    struct entity_key key;
-    struct row_state state; /* not live: it does not exist */
-};
-
 struct looking {
     struct session *session;
     struct copy_look *look;
     struct dependent_row *rows;
     size_t row_count;
-    struct source_row *sources; /* sorted by key, each once */
-    size_t source_count;
 };
 
 enum difference_class verify_copies_class(enum copy_fault fault)
@@ -140,12 +132,13 @@ static enum status read_keys(struct session *session, int64_t table_id, const st
     return pg_query(&session->pg, &sql_source_get, &params, rows, err);
 }
 
-static struct row_state state_of(const PGresult *rows, int i, struct str properties)
+/* The properties are those of the result. */
+static struct row_state state_at(const PGresult *rows, int i)
 {
     return (struct row_state){ .live = !pg_bool(rows, i, SOURCE_DEAD),
         .version = pg_int8(rows, i, SOURCE_VERSION),
         .ts = pg_int8(rows, i, SOURCE_TS),
-        .properties = { properties },
+        .properties = { pg_bytes(rows, i, SOURCE_PROPERTIES) },
         .expires = pg_int8(rows, i, SOURCE_EXPIRES) };
 }
 
@@ -158,100 +151,141 @@ static enum status read_named(struct looking *work, struct error *err)
     work->rows = ARENA_ARRAY(arena, struct dependent_row, look->key_count);
     TRY(read_keys(work->session, look->index->source_table_id, look->keys, look->key_count, &rows, err));
     for (int i = 0; i < PQntuples(rows); i++) {
-        struct row_state state = state_of(rows, i, arena_copy(arena, pg_bytes(rows, i, SOURCE_PROPERTIES)));
+        struct row_state state = state_at(rows, i);
 
-        if (state.live)
-            work->rows[work->row_count++] =
-                (struct dependent_row){ .key = look->keys[pg_int8(rows, i, SOURCE_N) - 1], .state = state };
-    }
-    return STATUS_OK;
-}
-
-/* ---- sources ---- */
-
-static int by_key(const void *a, const void *b)
-{
-    return entity_key_compare(a, b);
-}
-
-/* The sources that the dependents name, sorted, each once. */
-static struct entity_key *name_sources(struct looking *work)
-{
-    struct entity_key *keys = ARENA_ARRAY(&work->session->arena, struct entity_key, work->row_count);
-    size_t count = 0;
-
-    for (size_t i = 0; i < work->row_count; i++) {
-        struct dependent_row *row = &work->rows[i];
-
-        row->naming = copy_plan_source(work->look->index->copies, &row->key, &row->state, &row->source);
-        if (row->naming == COPY_NAMES_KEY)
-            keys[count++] = row->source;
-    }
-    if (count > 1)
-        qsort(keys, count, sizeof(*keys), by_key);
-    for (size_t i = 0; i < count; i++)
-        if (work->source_count == 0 || entity_key_compare(&keys[work->source_count - 1], &keys[i]) != 0)
-            keys[work->source_count++] = keys[i];
-    return keys;
-}
-
-/* Keep of the properties those that are copied. */
-static struct str copied_of(const struct copy_rule *rule, struct str properties, struct arena *arena)
-{
-    struct str *names = ARENA_ARRAY(arena, struct str, rule->pair_count);
-
-    for (size_t i = 0; i < rule->pair_count; i++)
-        names[i] = rule->pairs[i].from;
-    return property_list_select((struct property_list){ properties }, names, rule->pair_count, arena).bytes;
-}
-
-static enum status read_sources(struct looking *work, struct error *err)
-{
-    struct session *session = work->session;
-    const struct copy_rule *rule = work->look->index->copies;
-    const struct entity_key *keys = name_sources(work);
-    bool has_table = catalogue_find_id(session->catalogue, rule->source_table_id) != NULL;
-
-    work->sources = ARENA_ARRAY(&session->arena, struct source_row, work->source_count);
-    for (size_t i = 0; i < work->source_count; i++)
-        work->sources[i].key = keys[i];
-    for (size_t done = 0; has_table && done < work->source_count; done += SOURCES_AT_A_TIME) {
-        size_t left = work->source_count - done;
-        PG_RESULT rows = NULL;
-
-        TRY(read_keys(session, rule->source_table_id, keys + done,
-            left < SOURCES_AT_A_TIME ? left : SOURCES_AT_A_TIME, &rows, err));
-        for (int i = 0; i < PQntuples(rows); i++)
-            work->sources[done + (size_t)pg_int8(rows, i, SOURCE_N) - 1].state =
-                state_of(rows, i, copied_of(rule, pg_bytes(rows, i, SOURCE_PROPERTIES), &session->arena));
+        if (!state.live)
+            continue;
+        state.properties.bytes = arena_copy(arena, state.properties.bytes);
+        work->rows[work->row_count++] =
+            (struct dependent_row){ .key = look->keys[pg_int8(rows, i, SOURCE_N) - 1], .state = state };
     }
     return STATUS_OK;
 }
 
 /* ---- judging ---- */
 
-static void compare(struct looking *work, const struct dependent_row *row)
+static int by_key(const void *a, const void *b)
+{
+    return entity_key_compare(a, b);
+}
+
+static bool names_key(const struct dependent_row *row)
+{
+    return row->naming == COPY_NAMES_KEY;
+}
+
+/* Dependents that name no key come first. */
+static int by_source(const void *a, const void *b)
+{
+    const struct dependent_row *x = a, *y = b;
+
+    return names_key(x) && names_key(y) ? entity_key_compare(&x->source, &y->source)
+                                        : names_key(x) - names_key(y);
+}
+
+static void sort_by_source(struct looking *work)
+{
+    for (size_t i = 0; i < work->row_count; i++) {
+        struct dependent_row *row = &work->rows[i];
+
+        row->naming = copy_plan_source(work->look->index->copies, &row->key, &row->state, &row->source);
+    }
+    if (work->row_count > 1)
+        qsort(work->rows, work->row_count, sizeof(*work->rows), by_source);
+}
+
+/* The sources of some dependents. Those that do not exist are not live. */
+struct some_sources {
+    struct entity_key keys[SOURCES_AT_A_TIME]; /* sorted */
+    struct row_state states[SOURCES_AT_A_TIME];
+    size_t count;
+};
+
+/* Take the sources of the dependents from `begin` on, as many as there is room for. Returns where others begin. */
+static size_t take_sources(const struct looking *work, size_t begin, struct some_sources *out)
+{
+    for (; begin < work->row_count; begin++) {
+        const struct dependent_row *row = &work->rows[begin];
+
+        if (!names_key(row) ||
+            (out->count > 0 && entity_key_compare(&out->keys[out->count - 1], &row->source) == 0))
+            continue;
+        if (out->count == SOURCES_AT_A_TIME)
+            break;
+        out->keys[out->count++] = row->source;
+    }
+    return begin;
+}
+
+static const struct row_state *find_source(
+    const struct some_sources *sources, const struct dependent_row *row)
+{
+    const struct entity_key *found = names_key(row) ? bsearch(&row->source, sources->keys, sources->count,
+                                                          sizeof(sources->keys[0]), by_key)
+                                                    : NULL;
+    const struct row_state *state = found ? &sources->states[found - sources->keys] : NULL;
+
+    return state && state->live ? state : NULL;
+}
+
+/* A plan may have as many bytes as the dependent and its source together, so each is released at once. */
+static void compare(struct looking *work, const struct dependent_row *row, const struct row_state *source)
 {
     struct copy_look *look = work->look;
-    const struct source_row *source =
-        row->naming == COPY_NAMES_KEY
-            ? bsearch(&row->source, work->sources, work->source_count, sizeof(*work->sources), by_key)
-            : NULL;
+    struct arena *arena = &work->session->arena;
     const struct copy_case facts = { .key = &row->key,
         .dependent = &row->state,
         .naming = row->naming,
         .source = &row->source,
-        .state = source && source->state.live ? &source->state : NULL };
+        .state = source };
     struct copy_plan plan;
+    struct copy_difference *differences;
+    ARENA_SCOPE scratch;
 
-    copy_plan(look->index->copies, &facts, &work->session->arena, &plan);
-    if (plan.count > 0)
-        look->suspects[look->count++] = (struct copy_suspect){ .key = row->key,
-            .version = row->state.version,
-            .naming = row->naming,
-            .source = row->source,
-            .differences = plan.differences,
-            .count = plan.count };
+    arena_init(&scratch);
+    copy_plan(look->index->copies, &facts, &scratch, &plan);
+    if (plan.count == 0)
+        return;
+    differences = ARENA_ARRAY(arena, struct copy_difference, plan.count);
+    memcpy(differences, plan.differences, plan.count * sizeof(*differences));
+    look->suspects[look->count++] = (struct copy_suspect){ .key = row->key,
+        .version = row->state.version,
+        .naming = row->naming,
+        .source = row->source,
+        .differences = differences,
+        .count = plan.count };
+}
+
+/* Read the sources of the dependents from *begin on, as many as may be in memory at once, and compare these. */
+static enum status compare_some(struct looking *work, size_t *begin, struct error *err)
+{
+    int64_t table_id = work->look->index->copies->source_table_id;
+    struct some_sources sources = { .count = 0 };
+    size_t end = take_sources(work, *begin, &sources);
+    PG_RESULT rows = NULL;
+
+    if (sources.count > 0 && catalogue_find_id(work->session->catalogue, table_id)) {
+        TRY(read_keys(work->session, table_id, sources.keys, sources.count, &rows, err));
+        for (int i = 0; i < PQntuples(rows); i++)
+            sources.states[pg_int8(rows, i, SOURCE_N) - 1] = state_at(rows, i);
+    }
+    for (; *begin < end; (*begin)++)
+        compare(work, &work->rows[*begin], find_source(&sources, &work->rows[*begin]));
+    return STATUS_OK;
+}
+
+/* The suspects are in the order of their keys, as a report lists them. */
+static enum status compare_all(struct looking *work, struct error *err)
+{
+    struct copy_look *look = work->look;
+
+    sort_by_source(work);
+    look->suspects = ARENA_ARRAY(&work->session->arena, struct copy_suspect, work->row_count);
+    for (size_t begin = 0; begin < work->row_count;)
+        TRY(compare_some(work, &begin, err));
+    if (look->count > 1)
+        qsort(look->suspects, look->count, sizeof(*look->suspects), by_key);
+    return STATUS_OK;
 }
 
 static void put_key(struct pg_array *arrays, int64_t table_id, const struct entity_key *key)
@@ -302,10 +336,7 @@ enum status verify_copies_look(struct session *session, struct copy_look *look, 
         TRY(read_named(&work, err));
     else
         TRY(read_chunk(&work, err));
-    TRY(read_sources(&work, err));
     look->rows = (int64_t)work.row_count;
-    look->suspects = ARENA_ARRAY(&session->arena, struct copy_suspect, work.row_count);
-    for (size_t i = 0; i < work.row_count; i++)
-        compare(&work, &work.rows[i]);
+    TRY(compare_all(&work, err));
     return look->count > 0 ? ask_open(&work, err) : STATUS_OK;
 }

@@ -251,13 +251,12 @@ enum status copy_work_keys(struct worker *store, const struct intent *intents, s
     return STATUS_OK;
 }
 
-enum status copy_visit_step(struct worker *store, const struct intent *intent, bool *is_over,
-    struct copy_counts *counts, struct error *err)
+enum status copy_visit_step(struct worker *store, struct copy_turn *turn, struct error *err)
 {
-    (void)store, (void)intent, (void)counts;
+    (void)store;
     TRY(fake_down(err));
     fake.steps++;
-    *is_over = --fake.steps_left <= 0;
+    turn->is_over = --fake.steps_left <= 0;
     if (fake.stop_after_step)
         worker_stop(&shared);
     return STATUS_OK;

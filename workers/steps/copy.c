@@ -44,18 +44,17 @@ static void queue_rest(struct worker_ctx *ctx, const struct intent *intent)
 
 static enum status visit_one(struct worker_ctx *ctx, const struct intent *intent, struct error *err)
 {
-    struct copy_counts counts = { 0 };
-    bool is_over = false;
+    struct copy_turn turn = { .intent = intent, .limit = COPY_BATCH_KEYS };
 
     FAILPOINT_TRY("worker.before_visit", err);
-    for (int i = 0; i < TURN_COMMITS && !is_over; i++) {
+    for (int i = 0; i < TURN_COMMITS && !turn.is_over; i++) {
         if (worker_is_stopping(ctx->shared))
             return error_set(err, STATUS_CANCELLED, "the worker is stopping");
-        TRY(copy_visit_step(ctx->store, intent, &is_over, &counts, err));
+        TRY(copy_visit_step(ctx->store, &turn, err));
     }
-    metrics_count(ctx->shared, WORKER_COPIED, (size_t)counts.written);
-    log_counts("visited", &counts);
-    if (!is_over)
+    metrics_count(ctx->shared, WORKER_COPIED, (size_t)turn.counts.written);
+    log_counts("visited", &turn.counts);
+    if (!turn.is_over)
         queue_rest(ctx, intent);
     return STATUS_OK;
 }

@@ -123,13 +123,11 @@ static struct intent visit_of(const char *row)
 static bool visit_ends(const char *row)
 {
     const struct intent intent = visit_of(row);
-    struct copy_counts counts = { 0 };
+    struct copy_turn turn = { .intent = &intent, .limit = COPY_BATCH_KEYS };
     struct error err = { 0 };
-    bool is_over = false;
 
-    ck_assert_msg(copy_visit_step(world.worker, &intent, &is_over, &counts, &err) == STATUS_OK, "visit: %s",
-        err.message);
-    return is_over;
+    ck_assert_msg(copy_visit_step(world.worker, &turn, &err) == STATUS_OK, "visit: %s", err.message);
+    return turn.is_over;
 }
 
 static void visit_all_of(const char *row)
@@ -177,11 +175,11 @@ START_TEST(a_write_of_a_source_asks_for_a_visit_if_what_is_copied_changes)
     ck_assert_int_eq(open_work(INTENT_VISIT), 1);
     put_manager("1", "Grace", "b");
     ck_assert_int_eq(open_work(INTENT_VISIT), 2);
+    run_write_of("Managers", a_write(WRITE_DELETE, "acme", "1", (struct property_list){ 0 }));
+    ck_assert_int_eq(open_work(INTENT_VISIT), 3);
     run_write_of(
         "Managers", a_write(WRITE_INSERT, "other", "1", some_texts(&world.arena, "Name", "Ada", NULL)));
     ck_assert_int_eq(open_work(INTENT_VISIT), 3); /* all people name managers of acme */
-    run_write_of("Managers", a_write(WRITE_DELETE, "acme", "1", (struct property_list){ 0 }));
-    ck_assert_int_eq(open_work(INTENT_VISIT), 3);
     ck_assert_int_eq(open_work(INTENT_COPY), 0);
 }
 END_TEST
@@ -238,9 +236,9 @@ END_TEST
 START_TEST(a_step_of_a_transaction_asks_too)
 {
     struct step steps[] = { step_put(&world.arena, "Managers", "1", "x") };
-    steps[0].key.partition = STR_LITERAL("acme");
     const struct commit_observer observer = { .intents_committed = keep };
 
+    steps[0].key.partition = STR_LITERAL("acme");
     call_succeeded(transaction_submitted(&world.writer, &world.arena, &observer, "t1", steps, 1));
     transaction_run(&world, "t1");
     ck_assert_int_eq(open_work(INTENT_VISIT), 1);
@@ -297,6 +295,27 @@ START_TEST(a_dependent_that_has_expired_is_visited)
     put_person("a", "1", "x");
     ck_assert_int_eq(copies_of("Ada"), 0);
     ck_assert_int_eq(open_work(INTENT_COPY), 1);
+}
+END_TEST
+
+/* 24 copies of a source of 960,000 bytes, of which a transaction may make 16 MiB. */
+START_TEST(a_visit_of_a_large_source_copies_to_fewer_dependents_at_a_time)
+{
+    char text[60001] = { 0 };
+    struct property_list parts = some_texts(&world.arena, "Name", "Ada", NULL);
+
+    memset(text, 'x', 60000);
+    for (int i = 0; i < 16; i++)
+        parts = property_list_merge(parts,
+            some_texts(&world.arena, arena_format(&world.arena, "Part%02d", i).data, text, NULL),
+            &world.arena);
+    many_people(24, "1");
+    run_write_of("Managers", a_write(WRITE_INSERT_OR_REPLACE, "acme", "1", parts));
+
+    ck_assert(!visit_ends("1"));
+    ck_assert_int_eq(copies_of("Ada"), 12);
+    visit_all_of("1");
+    ck_assert_int_eq(copies_of("Ada"), 24);
 }
 END_TEST
 
@@ -418,6 +437,7 @@ Suite *test_copy_visit_suite(void)
     tcase_add_test(visit, a_visit_copies_to_all_dependents_of_its_source);
     tcase_add_test(visit, a_visit_goes_on_where_it_was);
     tcase_add_test(visit, a_dependent_that_has_expired_is_visited);
+    tcase_add_test(visit, a_visit_of_a_large_source_copies_to_fewer_dependents_at_a_time);
     tcase_add_test(visit, a_change_during_a_visit_asks_for_another_one);
     tcase_add_test(visit, a_visit_without_an_open_intent_does_nothing);
     tcase_add_test(visit, a_visit_that_another_worker_is_at_is_left_to_it);
