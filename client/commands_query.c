@@ -19,7 +19,7 @@
     "INDEX [VALUE | TYPE=VALUE]... [--latest] [--keys-only] [--select NAME,NAME...] [--descending] "         \
     "[--limit N] [-o FORM]"
 #define INDEX_ARGUMENTS                                                                                      \
-    "NAME TABLE [PROPERTY...] [--filter TEXT] [--copies NAME,NAME...] [--keys-only] [--same-partition] "     \
+    "NAME TABLE [PROPERTY...] [--filter TEXT] [--select NAME,NAME...] [--keys-only] [--same-partition] "     \
     "[--strong] [--unique] [--no-wait] " COPY_ARGUMENTS
 
 enum { MAX_VALUES = 16, BUILD_MS = 3600 * 1000 };
@@ -289,25 +289,30 @@ static int run_lookup(const struct client_config *config, int argc, char **argv)
 
 /* ---- indexes ---- */
 
-/* What the entries copy: names, or none with --keys-only; NULL: everything. false: the options are wrong. */
-static bool read_copies(
+/* The properties that the entries have: none with --keys-only; NULL: all. false: the options are wrong. */
+static bool read_projection(
     const struct arguments *arguments, const char *names[static ARGUMENTS_MAX_WORDS], const char *const **out)
 {
-    const char *text = arguments_value(arguments, "--copies");
+    const char *text = arguments_value(arguments, "--select");
     bool keys_only = arguments_value(arguments, "--keys-only") != NULL;
 
     names[0] = NULL;
     if (text)
         split_names((char *)(uintptr_t)text, names);
     *out = text || keys_only ? names : NULL;
-    return !text || (names[0] && !keys_only);
+    if (!text || (names[0] && !keys_only))
+        return true;
+    fprintf(stderr, "tavola index create: %s\n",
+        keys_only ? "--select and --keys-only exclude each other"
+                  : "--select NAME,NAME... names the properties that the entries have");
+    return false;
 }
 
 static int run_create_index(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "index create" };
     const char *names[ARGUMENTS_MAX_WORDS];
-    const char *const *copies;
+    const char *const *select;
     struct copy_arguments rule;
     struct tavola_index index;
     struct tavola_error error;
@@ -316,10 +321,9 @@ static int run_create_index(const struct client_config *config, int argc, char *
     bool has_rule;
 
     if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments) ||
-        !copy_arguments_read(&arguments, &rule, &has_rule))
+        !read_projection(&arguments, names, &select) || !copy_arguments_read(&arguments, &rule, &has_rule))
         return COMMAND_MISUSED;
-    if (arguments.count < (has_rule ? 2 : 3) || arguments.count == ARGUMENTS_MAX_WORDS ||
-        !read_copies(&arguments, names, &copies))
+    if (arguments.count < (has_rule ? 2 : 3) || arguments.count == ARGUMENTS_MAX_WORDS)
         return command_misused("index create", INDEX_ARGUMENTS);
     arguments.words[arguments.count] = NULL;
     index = (struct tavola_index){
@@ -330,8 +334,8 @@ static int run_create_index(const struct client_config *config, int argc, char *
         .in_same_partition = arguments_value(&arguments, "--same-partition") != NULL,
         .strong = arguments_value(&arguments, "--strong") != NULL,
         .unique = arguments_value(&arguments, "--unique") != NULL,
-        .copies = copies,
-        .rule = has_rule ? &rule.copies : NULL,
+        .select = select,
+        .copies = has_rule ? &rule.copies : NULL,
     };
     client = calls_open(config);
     if (!client)
@@ -400,12 +404,13 @@ static const struct command commands[] = {
     {
         .words = "index create",
         .arguments = INDEX_ARGUMENTS,
-        .help = "declare an index that finds by properties, and wait until it is built; its entries copy all "
-                "properties, those of --copies, or with --keys-only none; with --copy-from: a copy rule, by "
-                "which the workers keep copies of properties of the entity that an entity names (--named-by: "
-                "its partition key and its row key, each a property or =TEXT)",
+        .help =
+            "declare an index that finds by properties, and wait until it is built; its entries have all "
+            "properties of their entities, those of --select, or with --keys-only none; with --copy-from: a "
+            "copy rule, by which the workers keep copies of properties of the entity that an entity names "
+            "(--named-by: its partition key and its row key, each a property or =TEXT)",
         .examples = "tavola index create PeopleByName people Name\n"
-                    "tavola index create PeopleByAge people Age --copies Name,Mail\n"
+                    "tavola index create PeopleByAge people Age --select Name,Mail\n"
                     "tavola index create ManagerOfDepartment departments --copy-from managers "
                     "--named-by =company,Manager --copy ManagerName=Name\n",
         .run = run_create_index,

@@ -129,19 +129,19 @@ static Tavola__V1__KeyPart *part_of(const char *property, struct arena *arena)
     return part;
 }
 
-static Tavola__V1__Projection *projection_of(const char *const *copies, struct arena *arena)
+static Tavola__V1__Projection *projection_of(const char *const *select, struct arena *arena)
 {
     Tavola__V1__Projection *projection = ARENA_NEW(arena, Tavola__V1__Projection);
     Tavola__V1__PropertyNames *some = ARENA_NEW(arena, Tavola__V1__PropertyNames);
     size_t count = 0;
 
-    while (copies[count])
+    while (select[count])
         count++;
     tavola__v1__projection__init(projection);
     tavola__v1__property_names__init(some);
     some->names = ARENA_ARRAY(arena, ProtobufCBinaryData, count);
     while (some->n_names < count) {
-        some->names[some->n_names] = codec_bytes(str_of(copies[some->n_names]));
+        some->names[some->n_names] = codec_bytes(str_of(select[some->n_names]));
         some->n_names++;
     }
     projection->columns_case =
@@ -220,11 +220,11 @@ static void write_index(const struct tavola_index *index, struct arena *arena, T
     out->place = index->in_same_partition ? TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION
                                           : TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_OTHER_PARTITION;
     out->unique = index->unique;
+    if (index->select)
+        out->projection = projection_of(index->select, arena);
     if (index->copies)
-        out->projection = projection_of(index->copies, arena);
-    if (index->rule)
-        out->copies = rule_of(index->rule, arena);
-    if (index->strong || index->rule)
+        out->copies = rule_of(index->copies, arena);
+    if (index->strong)
         out->consistency = TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG;
     out->partition_key = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, count + 1);
     out->row_key = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, count + 1);

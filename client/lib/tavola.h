@@ -555,12 +555,12 @@ struct tavola_index {
     bool strong; /* the entries lie in other partitions and are always up to date */
     bool unique; /* each value has at most one entity */
     /*
-     * the properties that the entries copy, with NULL behind the last; of a list of NULL alone they have only the keys
-     * of their entities; NULL: they copy all, which a table with wide entities refuses
+     * the properties that the entries have, with NULL behind the last; of a list of NULL alone they have only the keys
+     * of their entities; NULL: they have all, which a table with wide entities refuses
      */
-    const char *const *copies;
+    const char *const *select;
     /* the index finds the dependents of a copy rule, and is strong; `by` is NULL. NULL: no rule */
-    const struct tavola_copies *rule;
+    const struct tavola_copies *copies;
 };
 
 /*

@@ -264,7 +264,7 @@ START_TEST(an_index_finds_what_was_just_written)
     const struct tavola_index index = { .name = "ByNameAndAge",
         .table = table,
         .by = by,
-        .copies = (const char *const[]){ _i == 1 ? NULL : "Age", NULL } };
+        .select = (const char *const[]){ _i == 1 ? NULL : "Age", NULL } };
     struct tavola_entity *entity = a_person("z", 9);
     struct tavola_written written;
     const struct tavola_value ada[] = { TAVOLA_TEXT("Ada") };
@@ -297,7 +297,7 @@ START_TEST(a_copy_rule_is_declared)
         .row_key = { .property = "BossKey" },
         .properties = properties,
         .keep = true };
-    const struct tavola_index index = { .name = "ByBoss", .table = table, .rule = &copies };
+    const struct tavola_index index = { .name = "ByBoss", .table = table, .copies = &copies };
     char *text = NULL;
 
     OK(tavola_create_index(client, &index, WAIT_MS, &error));

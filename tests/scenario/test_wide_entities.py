@@ -581,12 +581,12 @@ class WideTables(WideCase):
             made = self.client.get_table(name=name).table
             self.assertEqual((made.wide_entities, made.blob_properties), (len(options) > 0, len(options) > 1))
         tavola("index", "create", "all", "Shelves", "City", code=1)
-        tavola("index", "create", "some", "Shelves", "City", "--copies", "Name,Age")
+        tavola("index", "create", "some", "Shelves", "City", "--select", "Name,Age")
         self.assertEqual(list(projection("some").some.names), ["Age", "Name"])
         tavola("index", "create", "keys", "Shelves", "City", "--keys-only", "--same-partition")
         self.assertTrue(projection("keys").keys_only)
-        tavola("index", "create", "both", "Shelves", "City", "--keys-only", "--copies", "Name", code=2)
-        tavola("index", "create", "none", "Shelves", "City", "--copies", "", code=2)
+        tavola("index", "create", "both", "Shelves", "City", "--keys-only", "--select", "Name", code=2)
+        tavola("index", "create", "none", "Shelves", "City", "--select", "", code=2)
 
     def test_expired_entities_go_with_their_parts(self):
         expired = entity("p", "gone", numbers(10_000))
