@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/codec.h"
+#include "api/codec_copies.h"
 #include "base/clock.h"
-#include "base/wire.h"
 #include "client/lib/call_error.h"
 #include "client/lib/session.h"
 #include "tavola/v1/index_service.pb-c.h"
@@ -158,49 +157,27 @@ static struct str text_of(const char *text)
     return str_of(text ? text : "");
 }
 
-static Tavola__V1__CopyKey *copy_key_of(const struct tavola_copy_key *key, struct arena *arena)
+static struct copy_name copy_name_of(const struct tavola_copy_key *key)
 {
-    Tavola__V1__CopyKey *out = ARENA_NEW(arena, Tavola__V1__CopyKey);
-
-    tavola__v1__copy_key__init(out);
-    if (key->property) {
-        out->source_case = TAVOLA__V1__COPY_KEY__SOURCE_PROPERTY;
-        out->property = codec_bytes(str_of(key->property));
-    } else {
-        out->source_case = TAVOLA__V1__COPY_KEY__SOURCE_LITERAL;
-        out->literal = codec_bytes(text_of(key->literal));
-    }
-    return out;
-}
-
-/* An entry of a map. */
-static ProtobufCBinaryData copied_of(const struct tavola_copied *copied, struct arena *arena)
-{
-    struct buf entry;
-
-    buf_init(&entry, arena);
-    wire_write_bytes(&entry, 1, str_of(copied->property));
-    wire_write_bytes(&entry, 2, text_of(copied->of));
-    return codec_bytes(buf_str(&entry));
+    return key->property ? (struct copy_name){ .text = str_of(key->property) }
+                         : (struct copy_name){ .is_literal = true, .text = text_of(key->literal) };
 }
 
 static Tavola__V1__CopyRule *rule_of(const struct tavola_copies *copies, struct arena *arena)
 {
-    Tavola__V1__CopyRule *rule = ARENA_NEW(arena, Tavola__V1__CopyRule);
+    struct copy_rule rule = { .source_name = text_of(copies->source_table),
+        .partition_key = copy_name_of(&copies->partition_key),
+        .row_key = copy_name_of(&copies->row_key),
+        .keep = copies->keep,
+        .version_property = text_of(copies->version_property) };
     size_t count = 0;
 
-    tavola__v1__copy_rule__init(rule);
     while (copies->properties && copies->properties[count].property)
         count++;
-    rule->source_table = codec_bytes(text_of(copies->source_table));
-    rule->source_partition_key = copy_key_of(&copies->partition_key, arena);
-    rule->source_row_key = copy_key_of(&copies->row_key, arena);
-    rule->keep = copies->keep;
-    rule->version_property = codec_bytes(text_of(copies->version_property));
-    rule->properties = ARENA_ARRAY(arena, ProtobufCBinaryData, count + 1);
-    for (size_t i = 0; i < count; i++)
-        rule->properties[rule->n_properties++] = copied_of(&copies->properties[i], arena);
-    return rule;
+    rule.pairs = ARENA_ARRAY(arena, struct copy_pair, count);
+    for (const struct tavola_copied *one = copies->properties; rule.pair_count < count; one++)
+        rule.pairs[rule.pair_count++] = (struct copy_pair){ str_of(one->property), text_of(one->of) };
+    return codec_copies_message(&rule, arena);
 }
 
 /*
