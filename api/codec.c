@@ -4,6 +4,8 @@
  */
 #include "api/codec.h"
 
+#include <stdarg.h>
+
 #include "base/wire.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -116,10 +118,20 @@ enum status codec_not_implemented(struct error *err, const char *field)
     return reason_set(err, REASON_NOT_IMPLEMENTED, "%s is not supported yet: leave it unset", field);
 }
 
+enum status codec_refuse_field(struct error *err, const char *field, const char *format, ...)
+{
+    const struct reason_info *info = reason_info(REASON_INVALID_INPUT);
+    va_list args;
+
+    va_start(args, format);
+    (void)error_set_reason(err, info->status, info->name, format, args);
+    va_end(args);
+    return error_in_field(err, field);
+}
+
 enum status codec_missing(struct error *err, const char *field, const char *what)
 {
-    (void)reason_set(err, REASON_INVALID_INPUT, "%s is missing: %s", field, what);
-    return error_in_field(err, field);
+    return codec_refuse_field(err, field, "%s is missing: %s", field, what);
 }
 
 enum status codec_request_id_decode(ProtobufCBinaryData request_id, struct str *out, struct error *err)

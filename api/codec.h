@@ -53,6 +53,10 @@ void codec_pack(struct buf *out, uint32_t field, const ProtobufCMessage *message
  */
 enum status codec_not_implemented(struct error *err, const char *field);
 
+/* Refuse a request for the value of a field: STATUS_INVALID, INVALID_INPUT, with the message. */
+PRINTF_LIKE(3, 4)
+enum status codec_refuse_field(struct error *err, const char *field, const char *format, ...);
+
 /*
  * Refuse a request without a required field: STATUS_INVALID, INVALID_INPUT. what: words that say what the
  * field holds.

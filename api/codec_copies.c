@@ -75,23 +75,18 @@ static int by_target(const void *a, const void *b)
 static enum status pairs_decode(
     const Tavola__V1__CopyRule *message, struct arena *arena, struct copy_rule *out, struct error *err)
 {
-    if (message->n_properties == 0 || message->n_properties > LIMIT_COPY_PROPERTIES) {
-        (void)reason_set(err, REASON_INVALID_INPUT, PROPERTIES " has %zu properties, allowed are 1 to %d",
+    if (message->n_properties == 0 || message->n_properties > LIMIT_COPY_PROPERTIES)
+        return codec_refuse_field(err, PROPERTIES, PROPERTIES " has %zu properties, allowed are 1 to %d",
             message->n_properties, LIMIT_COPY_PROPERTIES);
-        return error_in_field(err, PROPERTIES);
-    }
     out->pairs = ARENA_ARRAY(arena, struct copy_pair, message->n_properties);
     out->pair_count = message->n_properties;
     for (size_t i = 0; i < message->n_properties; i++)
         TRY(pair_decode(codec_str(message->properties[i]), &out->pairs[i], err));
     qsort(out->pairs, out->pair_count, sizeof(*out->pairs), by_target);
-    for (size_t i = 1; i < out->pair_count; i++) {
-        if (!str_equal(out->pairs[i - 1].to, out->pairs[i].to))
-            continue;
-        (void)reason_set(
-            err, REASON_INVALID_INPUT, PROPERTIES " names %.*s twice", STR_ARG(out->pairs[i].to));
-        return error_in_field(err, PROPERTIES);
-    }
+    for (size_t i = 1; i < out->pair_count; i++)
+        if (str_equal(out->pairs[i - 1].to, out->pairs[i].to))
+            return codec_refuse_field(
+                err, PROPERTIES, PROPERTIES " names %.*s twice", STR_ARG(out->pairs[i].to));
     return STATUS_OK;
 }
 
@@ -134,22 +129,21 @@ static enum status partition_key_decode(
     }
     if (message->n_partition_key == 0 || is_same)
         return STATUS_OK;
-    (void)reason_set(err, REASON_INVALID_INPUT,
+    return codec_refuse_field(err, "index.partition_key",
         "index.partition_key of an index with copies is the properties that name the source, in the order of "
-        "the "
-        "source's keys: leave it out, and they are filled in");
-    return error_in_field(err, "index.partition_key");
+        "the source's keys: leave it out, and they are filled in");
 }
 
 /* What an index without copies may declare. */
-static enum status refuse_others(const Tavola__V1__Index *message, struct error *err)
+static enum status refuse_others(
+    const Tavola__V1__Index *message, const struct index *index, struct error *err)
 {
     const Tavola__V1__Projection *projection = message->projection;
     const struct {
         bool is_there;
         const char *field, *allowed;
     } others[] = {
-        { message->shape != TAVOLA__V1__INDEX_SHAPE__INDEX_SHAPE_COPY, "index.shape", "COPY" },
+        { index->shape != INDEX_COPY, "index.shape", "COPY" },
         { message->place == TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION, "index.place",
             "OTHER_PARTITION" },
         { message->consistency == TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL,
@@ -161,13 +155,10 @@ static enum status refuse_others(const Tavola__V1__Index *message, struct error 
             "keys_only" },
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-        if (!others[i].is_there)
-            continue;
-        (void)reason_set(err, REASON_INVALID_INPUT, "%s of an index with copies: allowed is %s",
-            others[i].field, others[i].allowed);
-        return error_in_field(err, others[i].field);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (others[i].is_there)
+            return codec_refuse_field(err, others[i].field, "%s of an index with copies: allowed is %s",
+                others[i].field, others[i].allowed);
     return STATUS_OK;
 }
 
@@ -177,7 +168,7 @@ enum status codec_copies_decode(
     struct copy_rule *rule = ARENA_NEW(arena, struct copy_rule);
 
     TRY(rule_decode(message->copies, arena, rule, err));
-    TRY(refuse_others(message, err));
+    TRY(refuse_others(message, out, err));
     out->copies = rule;
     out->place = PLACE_OTHER_PARTITION;
     out->consistency = INDEX_STRONG;

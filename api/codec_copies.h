@@ -10,7 +10,7 @@
 #include "tavola/v1/index_service.pb-c.h"
 
 /*
- * Decode the rule of a declaration into out->copies, and fill the members of out that follow from it: place,
+ * Decode the rule of a declaration, whose shape is in out, into out->copies, and fill the members that follow: place,
  * consistency, partition key and projection. STATUS_INVALID: INVALID_INPUT, also if the declaration says otherwise of
  * these, or has what an index with a rule cannot have.
  */

@@ -4,7 +4,6 @@
  */
 #include "api/codec_index.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "api/codec_copies.h"
@@ -21,19 +20,6 @@
 #include "domain/properties/property_name.h"
 #include "domain/reason.h"
 #include "domain/text.h"
-
-/* Fill err with INVALID_INPUT, the message and the field. */
-PRINTF_LIKE(3, 4)
-static enum status refuse_field(struct error *err, const char *field, const char *format, ...)
-{
-    const struct reason_info *info = reason_info(REASON_INVALID_INPUT);
-    va_list args;
-
-    va_start(args, format);
-    (void)error_set_reason(err, info->status, info->name, format, args);
-    va_end(args);
-    return error_in_field(err, field);
-}
 
 /* ---- the parts of keys ---- */
 
@@ -106,7 +92,7 @@ static enum status fold_case_decode(
     if (!message->fold_case)
         return STATUS_OK;
     if (out->is_literal || out->width != 0 || out->inverted)
-        return refuse_field(err, "fold_case",
+        return codec_refuse_field(err, "fold_case",
             "%s: fold_case is for a property without width and inverted, not for %s", key,
             out->is_literal   ? "a literal"
             : out->width != 0 ? "one with width"
@@ -120,11 +106,11 @@ static enum status part_decode(
     const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
 {
     if (message->width < 0 || message->width > KEY_PART_WIDTH_MAX)
-        return refuse_field(
+        return codec_refuse_field(
             err, "width", "%s: width is %d, allowed are 0 to %d", key, message->width, KEY_PART_WIDTH_MAX);
     TRY(part_source_decode(message, key, out, err));
     if (out->is_literal && (message->width != 0 || message->inverted))
-        return refuse_field(err, message->width != 0 ? "width" : "inverted",
+        return codec_refuse_field(err, message->width != 0 ? "width" : "inverted",
             "%s: width and inverted are for properties, not for literals", key);
     out->width = message->width;
     out->inverted = message->inverted;
@@ -136,7 +122,7 @@ static enum status parts_decode(Tavola__V1__KeyPart *const *messages, size_t cou
     struct arena *arena, struct key_parts *out, struct error *err)
 {
     if (count > LIMIT_KEY_PARTS)
-        return refuse_field(err, key, "%s has %zu parts, allowed are %d", key, count, LIMIT_KEY_PARTS);
+        return codec_refuse_field(err, key, "%s has %zu parts, allowed are %d", key, count, LIMIT_KEY_PARTS);
     out->parts = ARENA_ARRAY(arena, struct key_part, count);
     out->count = count;
     for (size_t i = 0; i < count; i++)
@@ -158,7 +144,7 @@ static enum status names_decode(
     const Tavola__V1__PropertyNames *message, struct arena *arena, struct index *out, struct error *err)
 {
     if (message->n_names == 0 || message->n_names > LIMIT_PROPERTIES)
-        return refuse_field(err, SOME_NAMES, SOME_NAMES " has %zu names, allowed are 1 to %d",
+        return codec_refuse_field(err, SOME_NAMES, SOME_NAMES " has %zu names, allowed are 1 to %d",
             message->n_names, LIMIT_PROPERTIES);
     out->names = ARENA_ARRAY(arena, struct str, message->n_names);
     out->name_count = message->n_names;
@@ -175,7 +161,7 @@ static enum status names_decode(
     qsort(out->names, out->name_count, sizeof(*out->names), name_compare);
     for (size_t i = 1; i < out->name_count; i++) {
         if (str_equal(out->names[i - 1], out->names[i]))
-            return refuse_field(err, SOME_NAMES, SOME_NAMES " names a property twice");
+            return codec_refuse_field(err, SOME_NAMES, SOME_NAMES " names a property twice");
     }
     return STATUS_OK;
 }
@@ -188,7 +174,7 @@ static enum status projection_decode(
     if (!message || message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS__NOT_SET)
         return STATUS_OK;
     if (!shape->may_project)
-        return refuse_field(err, "index.projection",
+        return codec_refuse_field(err, "index.projection",
             "index.projection is not for %s, whose entries hold the keys of their entities alone",
             shape->name);
     if (message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS_SOME) {
@@ -197,7 +183,7 @@ static enum status projection_decode(
     }
     out->projection = PROJECT_KEYS_ONLY;
     if (!message->keys_only)
-        return refuse_field(err, "index.projection.keys_only",
+        return codec_refuse_field(err, "index.projection.keys_only",
             "index.projection.keys_only is false: leave the projection out for every property");
     return STATUS_OK;
 }
@@ -206,7 +192,7 @@ static enum status check_value(int value, int max, const char *field, struct err
 {
     if (value >= 0 && value <= max)
         return STATUS_OK;
-    return refuse_field(err, field, "%s: %d is not a value of the enum", field, value);
+    return codec_refuse_field(err, field, "%s: %d is not a value of the enum", field, value);
 }
 
 /* Refuse the fields that are not supported yet, by name, and enum values that do not exist. */
@@ -227,7 +213,7 @@ static enum status index_consistency_decode(
         out->place = PLACE_SAME_PARTITION;
         out->consistency = INDEX_STRONG;
         if (message->consistency == TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL)
-            return refuse_field(err, "index.consistency",
+            return codec_refuse_field(err, "index.consistency",
                 "index.consistency is EVENTUAL: entries in the partition of their entity are always STRONG");
         return STATUS_OK;
     }
@@ -253,7 +239,7 @@ static enum status same_partition_check(const struct key_parts *key, struct erro
     if (key->count == 1 && !part->is_literal && part->width == 0 && !part->inverted && !part->fold_case &&
         str_equal(part->text, STR_LITERAL("PartitionKey")))
         return STATUS_OK;
-    return refuse_field(err, "index.partition_key",
+    return codec_refuse_field(err, "index.partition_key",
         "index.partition_key of an index in the same partition is one part: the property PartitionKey, "
         "without "
         "width, inverted and fold_case");
@@ -270,7 +256,7 @@ static enum status keys_decode(
         &out->partition_key, err));
     TRY(parts_decode(message->row_key, message->n_row_key, "index.row_key", arena, &out->row_key, err));
     if (shape->needs_property && !has_property(&out->partition_key) && !has_property(&out->row_key))
-        return refuse_field(err, "index.partition_key",
+        return codec_refuse_field(err, "index.partition_key",
             "at least one part of the keys of a %s must be a property, whose values it lists", shape->name);
     return out->place == PLACE_SAME_PARTITION ? same_partition_check(&out->partition_key, err) : STATUS_OK;
 }
@@ -283,10 +269,10 @@ static enum status unique_decode(const Tavola__V1__Index *message, struct index 
     if (!out->is_unique)
         return STATUS_OK;
     if (!shape->may_be_unique)
-        return refuse_field(err, "index.unique",
+        return codec_refuse_field(err, "index.unique",
             "index.unique is not for %s, which lists the entities that share a value", shape->name);
     if (!has_property(&out->partition_key) && !has_property(&out->row_key))
-        return refuse_field(err, "index.unique",
+        return codec_refuse_field(err, "index.unique",
             "index.unique needs a property among the parts of the keys, whose value has one owner");
     return STATUS_OK;
 }
@@ -296,7 +282,7 @@ static enum status filter_decode(
 {
     out->filter_text = codec_str(message->filter);
     if (out->filter_text.len > LIMIT_INDEX_FILTER_BYTES)
-        return refuse_field(err, "index.filter", "index.filter has %zu bytes, allowed are %d",
+        return codec_refuse_field(err, "index.filter", "index.filter has %zu bytes, allowed are %d",
             out->filter_text.len, LIMIT_INDEX_FILTER_BYTES);
     if (filter_compile(out->filter_text, arena, &out->filter, err) != STATUS_OK)
         return error_in_field(err, "index.filter");
@@ -313,6 +299,20 @@ static enum status entries_decode(
     TRY(unique_decode(message, out, err));
     TRY(projection_decode(message->projection, arena, out, err));
     return filter_decode(message, arena, out, err);
+}
+
+/* An index with copies is a COPY, unless it says otherwise, which is refused. */
+static enum status shape_decode(
+    const Tavola__V1__Index *message, struct arena *arena, enum index_shape *out, struct error *err)
+{
+    if (message->copies && message->shape == TAVOLA__V1__INDEX_SHAPE__INDEX_SHAPE_UNSPECIFIED) {
+        *out = INDEX_COPY;
+        return STATUS_OK;
+    }
+    if (!index_shape_is_known(message->shape))
+        return codec_missing(err, "index.shape", index_shape_names(arena));
+    *out = (enum index_shape)message->shape;
+    return STATUS_OK;
 }
 
 static enum status name_check(struct str name, const char *field, struct error *err)
@@ -332,9 +332,7 @@ enum status codec_index_decode(
     TRY(name_check(index.name, "index.name", err));
     TRY(name_check(index.source_name, "index.table", err));
     TRY(check_honoured(message, err));
-    if (!index_shape_is_known(message->shape))
-        return codec_missing(err, "index.shape", index_shape_names(arena));
-    index.shape = (enum index_shape)message->shape;
+    TRY(shape_decode(message, arena, &index.shape, err));
     if (message->on_violation == TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT)
         index.on_violation = VIOLATION_REJECT;
     if (message->copies)
@@ -357,7 +355,7 @@ enum status codec_index_update_decode(
         *out = INDEX_EVENTUAL;
         return STATUS_OK;
     default:
-        return refuse_field(err, "consistency", "consistency is %d, allowed are STRONG and EVENTUAL",
+        return codec_refuse_field(err, "consistency", "consistency is %d, allowed are STRONG and EVENTUAL",
             (int)message->consistency);
     }
 }
@@ -526,7 +524,7 @@ enum status codec_index_range_decode(const Tavola__V1__ValueRange *message, cons
         TRY(bound_decode(message->below, below, arena, &out->below, err));
     }
     if (out->has_at_least && out->has_below && out->at_least.type != out->below.type)
-        return refuse_field(err, field, "%s is %s and %s is %s: both must have the same type", at_least,
+        return codec_refuse_field(err, field, "%s is %s and %s is %s: both must have the same type", at_least,
             property_type_name(out->at_least.type), below, property_type_name(out->below.type));
     return STATUS_OK;
 }
@@ -535,8 +533,8 @@ enum status codec_index_equals_decode(Tavola__V1__Value *const *equals, size_t c
     struct operation_lookup *out, struct error *err)
 {
     if (count > 2 * LIMIT_KEY_PARTS)
-        return refuse_field(err, "equals", "equals has %zu values, an index has at most %d parts", count,
-            2 * LIMIT_KEY_PARTS);
+        return codec_refuse_field(err, "equals", "equals has %zu values, an index has at most %d parts",
+            count, 2 * LIMIT_KEY_PARTS);
     out->equals = ARENA_ARRAY(arena, struct value, count);
     out->equal_count = count;
     for (size_t i = 0; i < count; i++)
@@ -555,7 +553,7 @@ enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *requ
     struct selection selection;
 
     if (lookup.trust_index && lookup.read_sources)
-        return refuse_field(
+        return codec_refuse_field(
             err, "read_sources", "read_sources and trust_index are both set, allowed is one of them");
     TRY(codec_index_equals_decode(request->equals, request->n_equals, arena, &lookup, err));
     TRY(codec_index_range_decode(request->range, "range", arena, &lookup.range, err));

@@ -251,9 +251,11 @@ START_TEST(what_follows_from_a_rule_is_filled_in)
     Tavola__V1__Index *message = a_declaration();
     struct index index;
 
+    message->shape = TAVOLA__V1__INDEX_SHAPE__INDEX_SHAPE_UNSPECIFIED;
     message->copies->source_partition_key = a_property("PartitionKey");
     ck_assert_int_eq(codec_index_decode(message, &arena, &index, &err), STATUS_OK);
 
+    ck_assert_int_eq(index.shape, INDEX_COPY);
     ck_assert(index.place == PLACE_OTHER_PARTITION && index_is_strong(&index));
     ck_assert_int_eq(index.projection, PROJECT_KEYS_ONLY);
     ck_assert_uint_eq(index.partition_key.count, 2);
