@@ -5,7 +5,7 @@
 #include "api/codec_index.h"
 
 #include "base/wire.h"
-#include "codec_fixture.h"
+#include "declaration_fixture.h"
 #include "domain/limits.h"
 
 static Tavola__V1__CopyKey *a_property(const char *name)
@@ -53,16 +53,6 @@ static Tavola__V1__Index *a_declaration(void)
     out->copies->source_row_key = a_property("Manager");
     out->copies->properties = ARENA_ARRAY(&arena, ProtobufCBinaryData, 2 * LIMIT_COPY_PROPERTIES);
     put_pair(out->copies, "ManagerName", "Name");
-    return out;
-}
-
-static Tavola__V1__KeyPart *a_part(const char *property)
-{
-    Tavola__V1__KeyPart *out = ARENA_NEW(&arena, Tavola__V1__KeyPart);
-
-    tavola__v1__key_part__init(out);
-    out->source_case = TAVOLA__V1__KEY_PART__SOURCE_PROPERTY;
-    out->property = text(property);
     return out;
 }
 
@@ -184,13 +174,7 @@ static void folded_key(Tavola__V1__Index *index)
     index->partition_key[0]->fold_case = 1;
 }
 
-static const struct refusal_case {
-    const char *name;
-    void (*spoil)(Tavola__V1__Index *index);
-    const char *reason;
-    const char *says;
-    const char *field;
-} refusal_cases[] = {
+static const struct refusal_case refusal_cases[] = {
     { "no source table", no_source_table, "OUT_OF_RANGE_INPUT", "", "index.copies.source_table" },
     { "no key of the source", no_key, "INVALID_INPUT", "a literal or a property",
         "index.copies.source_partition_key" },
@@ -232,17 +216,7 @@ static const struct refusal_case {
 
 START_TEST(bad_rules_are_refused)
 {
-    const struct refusal_case *c = &refusal_cases[_i];
-    Tavola__V1__Index *message = a_declaration();
-    struct index index;
-
-    c->spoil(message);
-    enum status status = codec_index_decode(message, &arena, &index, &err);
-
-    ck_assert_msg(status != STATUS_OK, "%s", c->name);
-    assert_refused(status, c->reason);
-    ck_assert_msg(strstr(err.message, c->says) != NULL, "%s: %s", c->name, err.message);
-    ck_assert_msg(strcmp(err.field, c->field) == 0, "%s: %s", c->name, err.field);
+    assert_spoilt_is_refused(&refusal_cases[_i], a_declaration());
 }
 END_TEST
 

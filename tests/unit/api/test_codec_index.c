@@ -4,19 +4,9 @@
  */
 #include "api/codec_index.h"
 
-#include "codec_fixture.h"
+#include "declaration_fixture.h"
 #include "domain/indexes/index_codec.h"
 #include "domain/indexes/index_shape.h"
-
-static Tavola__V1__KeyPart *a_part(const char *property)
-{
-    Tavola__V1__KeyPart *out = ARENA_NEW(&arena, Tavola__V1__KeyPart);
-
-    tavola__v1__key_part__init(out);
-    out->source_case = TAVOLA__V1__KEY_PART__SOURCE_PROPERTY;
-    out->property = text(property);
-    return out;
-}
 
 static Tavola__V1__Index *a_declaration(void)
 {
@@ -248,13 +238,7 @@ static void keys_only_false(Tavola__V1__Index *index)
     index->projection->keys_only = 0;
 }
 
-static const struct refusal_case {
-    const char *name;
-    void (*spoil)(Tavola__V1__Index *index);
-    const char *reason;
-    const char *says;
-    const char *field; /* NULL: the answer has none */
-} refusal_cases[] = {
+static const struct refusal_case refusal_cases[] = {
     { "a bad name", break_name, "INVALID_RESOURCE_NAME", "", "index.name" },
     { "no table", no_table, "OUT_OF_RANGE_INPUT", "", "index.table" },
     { "no shape", no_shape, "INVALID_INPUT", "index.shape", "index.shape" },
@@ -313,18 +297,7 @@ static const struct refusal_case {
 
 START_TEST(bad_declarations_are_refused)
 {
-    const struct refusal_case *c = &refusal_cases[_i];
-    Tavola__V1__Index *message = a_declaration();
-    struct index index;
-
-    c->spoil(message);
-    enum status status = codec_index_decode(message, &arena, &index, &err);
-
-    ck_assert_msg(status != STATUS_OK, "%s", c->name);
-    assert_refused(status, c->reason);
-    ck_assert_msg(strstr(err.message, c->says) != NULL, "%s: %s", c->name, err.message);
-    if (c->field)
-        ck_assert_msg(strcmp(err.field, c->field) == 0, "%s: %s", c->name, err.field);
+    assert_spoilt_is_refused(&refusal_cases[_i], a_declaration());
 }
 END_TEST
 
