@@ -81,7 +81,7 @@ bool copy_arguments_read(const struct arguments *arguments, struct copy_argument
     out->copies = (struct tavola_copies){ .source_table = source,
         .version_property = arguments_value(arguments, "--version-to"),
         .keep = arguments_value(arguments, "--keep") != NULL };
-    if (!arguments_value(arguments, "--copy") && !out->copies.version_property)
+    if (!arguments_value(arguments, "--copy"))
         return complain(arguments, "a copy rule needs --copy NAME=PROPERTY,...: what is copied");
     return read_named_by(arguments, &out->copies) && read_properties(arguments, out);
 }

@@ -79,6 +79,7 @@ static const struct rule_case {
     { { "--copy-from=m", "--named-by=Manager,", "--copy=A" }, "?" },
     { { "--copy-from=m", "--copy=A" }, "?" },
     { { "--copy-from=m", "--named-by=P,R" }, "?" },
+    { { "--copy-from=m", "--named-by=P,R", "--version-to=V" }, "?" },
     { { "--copy-from=m", "--named-by=P,R", "--copy=A=" }, "?" },
     { { "--copy-from=m", "--named-by=P,R", "--copy==A" }, "?" },
     { { "--copy-from=m", "--named-by=P,R", "--copy=A,,B" }, "?" },
