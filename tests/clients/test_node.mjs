@@ -380,6 +380,8 @@ describe("reads", () => {
     const found = await index.lookup("1", { atLeast: [written] }).first();
     assert.deepEqual([found.BossNumber, found.BossVersion], [1007, written.etag]);
     assert.equal((await index.info()).index.copies.properties.BossNumber, "N");
+    for (const namedBy of ["Boss", ["Boss"], ["Company", "Boss", "Deputy"]])
+      await assert.rejects(people.createIndex(newName(), [], { copies: { ...copies, namedBy } }), /namedBy has to give/);
     await index.drop();
     await table.delete("boss", "1");
   });

@@ -267,9 +267,16 @@ class Reads(ClientCase):
         written = self.table.merge(person("boss", "1", N=8))
         self.assertEqual([one["BossNumber"] for one in index.lookup("1", at_least=[written])], [8])
         self.assertEqual(index.info().status.copies.waiting_sources, 0)
-        with self.assertRaisesRegex(ValueError, "named_by has to give"):
-            tavola.copies_of(self.table, ("Boss",), {"BossNumber": "N"})
         index.drop()
+
+    def test_a_copy_rule_names_its_source_by_two_keys(self):
+        rule = tavola.copies_of(self.table, (tavola.part("PartitionKey"), tavola.literal_part("boss")), {"BossNumber": "N"})
+        self.assertEqual((rule.source_partition_key.property, rule.source_row_key.literal), ("PartitionKey", "boss"))
+        for named_by in (("Boss",), "Boss", ("Company", "Boss", "Deputy")):
+            with self.assertRaisesRegex(ValueError, "named_by has to give"):
+                tavola.copies_of(self.table, named_by, {"BossNumber": "N"})
+        with self.assertRaisesRegex(ValueError, "as they are"):
+            tavola.copies_of(self.table, ("PartitionKey", tavola.part("Boss", fold_case=True)), {"BossNumber": "N"})
 
     def test_an_unknown_word_of_a_declaration(self):
         with self.assertRaisesRegex(ValueError, "'sorted' is not a IndexShape: copy, list"):

@@ -15,7 +15,9 @@ const partsOf = (given = []) => [given].flat().map((one) => (typeof one === "str
  *   stay; versionTo: a property for the ETag of the source
  */
 function copyRule({ source, namedBy, properties, keep = false, versionTo = "" }) {
-  const [sourcePartitionKey, sourceRowKey] = partsOf(namedBy);
+  const [sourcePartitionKey, sourceRowKey, ...more] = partsOf(namedBy);
+  if (!sourceRowKey || more.length)
+    throw new TypeError("namedBy has to give the partition key and the row key of the source");
   return { sourceTable: source.name ?? source, sourcePartitionKey, sourceRowKey, properties, keep, versionProperty: versionTo };
 }
 

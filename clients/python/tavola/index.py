@@ -23,17 +23,24 @@ def literal_part(text: str) -> Part:
     return type_of("KeyPart")(literal=text)
 
 
+def _copy_key(part: Any) -> Any:
+    if part.width or part.inverted or part.fold_case:
+        raise ValueError("named_by takes properties as they are: no width, inverted or fold_case")
+    kind = part.WhichOneof("source")
+    return type_of("CopyKey")(**{kind: getattr(part, kind)})
+
+
 def copies_of(source: Any, named_by: Iterable[Part], properties: Mapping[str, str], *,
               keep: bool = False, version_to: str = "") -> Any:
     """A copy rule for create_index, kept by the workers: docs/patterns/denormalization.md.
 
     source      the table whose properties are copied
-    named_by    where an entity has the partition key and the row key of its source: a property, or literal_part()
+    named_by    where an entity has the partition key and the row key of its source: a property, part() or literal_part()
     properties  of the entity's property to the property of the source that it is a copy of
     keep        the copies of a source that does not exist stay; else they are removed
     version_to  a property for the ETag of the source
     """
-    keys = [type_of("CopyKey")(property=one) if isinstance(one, str) else type_of("CopyKey")(literal=one.literal) for one in named_by]
+    keys = [_copy_key(one) for one in _parts(named_by)]
     if len(keys) != 2:
         raise ValueError("named_by has to give the partition key and the row key of the source")
     return type_of("CopyRule")(source_table=getattr(source, "name", source), source_partition_key=keys[0], source_row_key=keys[1],
