@@ -177,14 +177,7 @@ class BlobRound:
         self.callers += [BlobReader(self.world, f"blob reader {number}") for number in range(READERS)]
         for caller in self.callers:
             caller.start()
-        self.trouble.make(self.seconds)
-        self.world.ending.set()
-        for caller in self.callers:
-            caller.join(120)
-            assert not caller.is_alive(), "a caller hangs"
-        if self.world.failure:
-            raise self.world.failure
-        self.trouble.end()
+        self.trouble.make_beside(self.callers, self.seconds)
         with self.made.connect() as caller:
             self.check_at_rest(caller)
 

@@ -133,14 +133,7 @@ class CopyRound:
                    *(CopyReader(self.world, f"reader {number}") for number in range(READERS))]
         for caller in callers:
             caller.start()
-        self.trouble.make(self.seconds)
-        self.world.ending.set()
-        for caller in callers:
-            caller.join(120)
-            assert not caller.is_alive(), "a caller hangs"
-        if self.world.failure:
-            raise self.world.failure
-        self.trouble.end()
+        self.trouble.make_beside(callers, self.seconds)
         with self.made.connect() as caller:
             self.check_at_rest(caller)
         audit.check(self.made)

@@ -69,14 +69,7 @@ class IndexRound:
         callers.append(Inspector(self.world, "inspector"))
         for caller in callers:
             caller.start()
-        self.trouble.make(self.seconds)
-        self.world.ending.set()
-        for caller in callers:
-            caller.join(120)
-            assert not caller.is_alive(), "a caller hangs"
-        if self.world.failure:
-            raise self.world.failure
-        self.trouble.end()
+        self.trouble.make_beside(callers, self.seconds)
         wait_for("the last expiry", lambda: time.monotonic() > self.world.last_due + CLOCK_SLACK)
         with self.made.connect() as caller:
             self.check_at_rest(caller)

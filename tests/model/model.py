@@ -74,14 +74,8 @@ class Round:
         self.world.ending.wait(self.seconds * ALONE)  # a torn page is rare, so many pages are read
         for caller in callers:
             caller.start()
-        self.trouble.make(self.seconds)
-        self.world.ending.set()
-        for caller in groups + callers:
-            caller.join(120)
-            assert not caller.is_alive(), "a caller hangs"
-        if self.world.failure:
-            raise self.world.failure
-        self.settle()
+        self.trouble.make_beside(groups + callers, self.seconds)
+        wait_for("the last expiry", lambda: time.monotonic() > self.world.last_due + CLOCK_SLACK)
         self.check_stored()
         audit.check(self.made)
         undecided, longest = self.check_histories()
@@ -92,11 +86,6 @@ class Round:
     def create_index(caller, name, table, property, **fields):
         index = {"name": name, "table": table, "shape": 1, **fields}
         caller.create_index(index={**index, "partition_key": [{"property": property}]})
-
-    def settle(self):
-        """Wait until no call can take effect any more."""
-        self.trouble.end()
-        wait_for("the last expiry", lambda: time.monotonic() > self.world.last_due + CLOCK_SLACK)
 
     # what is stored at the end
 
@@ -191,39 +180,26 @@ def run_entities(made, number, seed, seconds, caller_type=Caller):
     return events
 
 
-def run_indexes(made, number, seed, seconds):
-    """A round of indexes; returns how many entries were compared."""
-    current = IndexRound(made, number, seed, seconds)
-    began = time.monotonic()
-    current.run()
-    print(f"round {number}, indexes: {describe(current.world.done, current.trouble)}; {time.monotonic() - began:.1f} s", flush=True)
-    return current.world.done["compared"]
-
-
 def run_rest(made, number, seed, seconds):
     """A round of entities whose callers use both doors: gRPC, and REST where it has a form for the call."""
     return run_entities(made, number, seed, seconds, RestCaller)
 
 
-def run_blobs(made, number, seed, seconds):
-    """A round of blobs; returns how many contents were read."""
-    current = BlobRound(made, number, seed, seconds)
-    began = time.monotonic()
-    current.run()
-    print(f"round {number}, blobs: {describe(current.world.done, current.trouble)}; {time.monotonic() - began:.1f} s", flush=True)
-    return current.world.done["gets"]
+def run_counted(round_type, kind, counted):
+    """A function that carries out a round, and returns how much of what it counts was compared."""
+
+    def run(made, number, seed, seconds):
+        current = round_type(made, number, seed, seconds)
+        began = time.monotonic()
+        current.run()
+        print(f"round {number}, {kind}: {describe(current.world.done, current.trouble)}; {time.monotonic() - began:.1f} s", flush=True)
+        return current.world.done[counted]
+
+    return run
 
 
-def run_copies(made, number, seed, seconds):
-    """A round of a copy rule; returns how many dependents were compared."""
-    current = CopyRound(made, number, seed, seconds)
-    began = time.monotonic()
-    current.run()
-    print(f"round {number}, copies: {describe(current.world.done, current.trouble)}; {time.monotonic() - began:.1f} s", flush=True)
-    return current.world.done["compared"]
-
-
-KINDS = {"entities": run_entities, "rest": run_rest, "indexes": run_indexes, "blobs": run_blobs, "copies": run_copies}
+KINDS = {"entities": run_entities, "rest": run_rest, "indexes": run_counted(IndexRound, "indexes", "compared"),
+         "blobs": run_counted(BlobRound, "blobs", "gets"), "copies": run_counted(CopyRound, "copies", "compared")}
 
 
 def run_rounds(made, arguments, kinds):

@@ -17,6 +17,17 @@ class Trouble:
         self.made, self.world, self.random = made, world, random
         self.kills = self.crashes = 0
 
+    def make_beside(self, callers, seconds):
+        """Beside callers that have been started, until the time is over. Then they end, and no call of theirs can take effect any more."""
+        self.make(seconds)
+        self.world.ending.set()
+        for caller in callers:
+            caller.join(120)
+            assert not caller.is_alive(), "a caller hangs"
+        if self.world.failure:
+            raise self.world.failure
+        self.end()
+
     def make(self, seconds):
         """Until the time is over."""
         end = time.monotonic() + seconds
