@@ -15,13 +15,17 @@
 
 #define SERVICE "/tavola.v1.TransactionService/"
 
-enum { STEPS_FIELD = 2, US_PER_MS = 1000, MAX_WAIT_MS = 30000 };
+enum {
+    STEPS_FIELD = 2,
+    US_PER_MS = 1000,
+    MAX_WAIT_MS = 30000,
+    MIN_WAIT_MS = 300, /* a further call with less time might reach its deadline before it is answered */
+};
 
 struct tavola_transaction {
     struct arena arena;
     struct str id;
-    struct buf steps; /* the serialized field `steps` of SubmitTransactionRequest, once per step */
-    size_t count;
+    struct buf steps;            /* the serialized field `steps` of SubmitTransactionRequest, once per step */
     struct tavola_error mistake; /* error of the first step that cannot be sent; code TAVOLA_OK: none */
 };
 
@@ -61,7 +65,6 @@ static void add_step(struct tavola_transaction *transaction, Tavola__V1__Step *s
         step->precondition = &precondition;
     }
     codec_pack(&transaction->steps, STEPS_FIELD, &step->base);
-    transaction->count++;
 }
 
 static Tavola__V1__EntityAddress *address_of(const char *table, struct tavola_key key, struct arena *arena)
@@ -79,15 +82,11 @@ void tavola_transaction_put(struct tavola_transaction *transaction, const char *
 {
     Tavola__V1__Step step = TAVOLA__V1__STEP__INIT;
     Tavola__V1__PutStep put = TAVOLA__V1__PUT_STEP__INIT;
-    struct tavola_error error;
 
-    (void)call_error_begin(&error, NULL);
-    put.table = codec_bytes(str_of(table));
-    if (entity_message(entity, &transaction->arena, &put.entity, &error) != TAVOLA_OK) {
-        if (transaction->mistake.code == TAVOLA_OK)
-            transaction->mistake = error;
+    if (transaction->mistake.code != TAVOLA_OK ||
+        entity_message(entity, &transaction->arena, &put.entity, &transaction->mistake) != TAVOLA_OK)
         return;
-    }
+    put.table = codec_bytes(str_of(table));
     step.action_case =
         merge ? TAVOLA__V1__STEP__ACTION_INSERT_OR_MERGE : TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE;
     step.insert_or_replace = &put; /* the same member of the union for insert_or_merge */
@@ -117,6 +116,16 @@ void tavola_transaction_move(struct tavola_transaction *transaction, const char 
     add_step(transaction, &step, NULL);
 }
 
+/* entity and data are members of one union: the content's. */
+static void write_content(const struct tavola_content *content, struct arena *arena,
+    Tavola__V1__EntityAddress **entity, ProtobufCBinaryData *data)
+{
+    if (content->table)
+        *entity = address_of(content->table, content->key, arena);
+    else
+        *data = codec_bytes(str_of_bytes(content->data, content->size));
+}
+
 static void add_file(struct tavola_transaction *transaction, Tavola__V1__Step__ActionCase action,
     const char *path, const struct tavola_content *content, const char *if_match)
 {
@@ -125,13 +134,9 @@ static void add_file(struct tavola_transaction *transaction, Tavola__V1__Step__A
 
     file.path = codec_bytes(str_of(path));
     file.delete_entity = content->delete_entity;
-    if (content->table) {
-        file.content_case = TAVOLA__V1__FILE_STEP__CONTENT_ENTITY;
-        file.entity = address_of(content->table, content->key, &transaction->arena);
-    } else {
-        file.content_case = TAVOLA__V1__FILE_STEP__CONTENT_DATA;
-        file.data = codec_bytes(str_of_bytes(content->data, content->size));
-    }
+    file.content_case =
+        content->table ? TAVOLA__V1__FILE_STEP__CONTENT_ENTITY : TAVOLA__V1__FILE_STEP__CONTENT_DATA;
+    write_content(content, &transaction->arena, &file.entity, &file.data);
     step.action_case = action;
     step.write_file = &file; /* the same member of the union for append_file */
     add_step(transaction, &step, if_match);
@@ -165,13 +170,9 @@ void tavola_transaction_put_blob(struct tavola_transaction *transaction,
     put.if_match = optional_bytes(blob->if_match);
     put.if_absent = blob->if_absent;
     put.delete_entity = content->delete_entity;
-    if (content->table) {
-        put.content_case = TAVOLA__V1__PUT_BLOB_STEP__CONTENT_ENTITY;
-        put.entity = address_of(content->table, content->key, &transaction->arena);
-    } else {
-        put.content_case = TAVOLA__V1__PUT_BLOB_STEP__CONTENT_DATA;
-        put.data = codec_bytes(str_of_bytes(content->data, content->size));
-    }
+    put.content_case =
+        content->table ? TAVOLA__V1__PUT_BLOB_STEP__CONTENT_ENTITY : TAVOLA__V1__PUT_BLOB_STEP__CONTENT_DATA;
+    write_content(content, &transaction->arena, &put.entity, &put.data);
     step.action_case = TAVOLA__V1__STEP__ACTION_PUT_BLOB;
     step.put_blob = &put;
     add_step(transaction, &step, if_match);
@@ -200,13 +201,9 @@ void tavola_transaction_http_call(struct tavola_transaction *transaction,
     call.method = optional_bytes(request->method);
     call.content_type = optional_bytes(request->content_type);
     call.delete_entity = content->delete_entity;
-    if (content->table) {
-        call.content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT_ENTITY;
-        call.entity = address_of(content->table, content->key, &transaction->arena);
-    } else {
-        call.content_case = TAVOLA__V1__HTTP_CALL_STEP__CONTENT_DATA;
-        call.data = codec_bytes(str_of_bytes(content->data, content->size));
-    }
+    call.content_case = content->table ? TAVOLA__V1__HTTP_CALL_STEP__CONTENT_ENTITY
+                                       : TAVOLA__V1__HTTP_CALL_STEP__CONTENT_DATA;
+    write_content(content, &transaction->arena, &call.entity, &call.data);
     step.action_case = TAVOLA__V1__STEP__ACTION_HTTP_CALL;
     step.http_call = &call;
     add_step(transaction, &step, if_match);
@@ -282,7 +279,7 @@ enum tavola_code tavola_transaction_wait(struct tavola *client, const char *id, 
         if (wait_once(client, id, left_ms < MAX_WAIT_MS ? left_ms : MAX_WAIT_MS, &state, error) != TAVOLA_OK)
             return error->code;
         left_ms = (until_us - clock_monotonic_us()) / US_PER_MS;
-    } while (!is_final(state) && left_ms > MAX_WAIT_MS / 100);
+    } while (!is_final(state) && left_ms > MIN_WAIT_MS);
     *out = state;
     return TAVOLA_OK;
 }
