@@ -4,10 +4,9 @@
  *
  * A circle is looked for among targets, the properties that rules write. A written target makes
  * others change: those that copy it, all targets of a rule whose dependents are named by it, and the
- * version that a rule copies of the entity. The search begins at each target of the new rule, visits
- * every target once, and ends if it comes to a target of the new rule again that the one it began
- * with leads to. Rules and their properties are bounded, so it takes a few million comparisons at
- * most.
+ * version that a rule copies of the entity. The search follows the changes of each target of the new
+ * rule in depth, and enters every target once; a change that comes to a target on the path closes a
+ * circle. Rules and their properties are bounded, so it takes a few million comparisons at most.
  */
 #include "domain/copies/copy_declaration.h"
 
@@ -122,59 +121,103 @@ static enum status check_shared(const struct rules *rules, struct error *err)
     return STATUS_OK;
 }
 
-/* A target of a rule: its position in the arrays of a search. */
+/* A target of a rule, by their numbers. */
 struct rule_target {
     size_t rule, target;
 };
 
-struct search {
-    const struct rules *rules;
-    bool seen[MAX_RULES][MAX_TARGETS];
-    struct rule_target queue[MAX_RULES * MAX_TARGETS];
-    size_t count;
-    struct rule_target from;    /* where the search began */
-    const struct index *closes; /* the last rule of a circle; NULL: none was found */
+/* A target whose change is followed: `next` is the first target that has not been looked at. */
+struct path_step {
+    struct rule_target at, next;
 };
 
-static void follow(struct search *search, const struct index *by, size_t rule, size_t target)
+enum target_state {
+    TARGET_NEW,
+    TARGET_OPEN, /* on the path */
+    TARGET_DONE, /* it and all that it leads to are on no circle */
+};
+
+struct search {
+    const struct rules *rules;
+    enum target_state states[MAX_RULES][MAX_TARGETS];
+    struct path_step path[MAX_RULES * MAX_TARGETS];
+    size_t depth;
+};
+
+/* The next target that the change of the step's target makes change. false: there is no further one. */
+static bool next_target(const struct rules *rules, struct path_step *step, struct rule_target *out)
 {
-    if (rule == search->from.rule && target == search->from.target && !search->closes)
-        search->closes = by;
-    if (search->seen[rule][target])
-        return;
-    search->seen[rule][target] = true;
-    search->queue[search->count++] = (struct rule_target){ rule, target };
+    const struct index *by = rules->indexes[step->at.rule];
+    struct str name = copy_plan_target(by->copies, step->at.target);
+
+    for (; step->next.rule < rules->count; step->next = (struct rule_target){ step->next.rule + 1, 0 }) {
+        const struct index *index = rules->indexes[step->next.rule];
+        const struct copy_rule *copies = index->copies;
+        bool is_source = copies->source_table_id == by->source_table_id,
+             is_name = index->source_table_id == by->source_table_id && names_source(copies, name);
+
+        while ((is_source || is_name) && step->next.target < copy_plan_target_count(copies)) {
+            *out = step->next;
+            step->next.target++;
+            if (is_name || out->target == copies->pair_count ||
+                str_equal(copies->pairs[out->target].from, name))
+                return true;
+        }
+    }
+    return false;
 }
 
-/* Follow a change of one property of a table's entities into one rule. */
-static void follow_into(struct search *search, struct rule_target at, size_t rule)
+static enum target_state *state_of(struct search *search, struct rule_target target)
 {
-    const struct index *by = search->rules->indexes[at.rule], *index = search->rules->indexes[rule];
-    const struct copy_rule *copies = index->copies;
-    struct str name = copy_plan_target(by->copies, at.target);
-    bool is_source = copies->source_table_id == by->source_table_id;
-
-    if (index->source_table_id == by->source_table_id && names_source(copies, name))
-        for (size_t i = 0; i < copy_plan_target_count(copies); i++)
-            follow(search, by, rule, i);
-    for (size_t i = 0; is_source && i < copies->pair_count; i++)
-        if (str_equal(copies->pairs[i].from, name))
-            follow(search, by, rule, i);
-    if (is_source && copies->version_property.len > 0)
-        follow(search, by, rule, copies->pair_count);
+    return &search->states[target.rule][target.target];
 }
 
-static enum status refuse_circle(const struct search *search, struct error *err)
+static void enter(struct search *search, struct rule_target target)
 {
-    const struct index *index = search->rules->indexes[0];
-    struct str target = copy_plan_target(index->copies, search->from.target);
+    *state_of(search, target) = TARGET_OPEN;
+    search->path[search->depth++] = (struct path_step){ .at = target };
+}
+
+/* Follow the changes of a target. true: they come again to *again, which is on the path. */
+static bool find_circle(struct search *search, struct rule_target from, struct rule_target *again)
+{
+    enter(search, from);
+    while (search->depth > 0) {
+        struct path_step *last = &search->path[search->depth - 1];
+
+        if (!next_target(search->rules, last, again)) {
+            *state_of(search, last->at) = TARGET_DONE;
+            search->depth--;
+        } else if (*state_of(search, *again) == TARGET_OPEN) {
+            return true;
+        } else if (*state_of(search, *again) == TARGET_NEW) {
+            enter(search, *again);
+        }
+    }
+    return false;
+}
+
+/* Name the new rule's target on the circle, and the rule whose copy makes it change. */
+static enum status refuse_circle(const struct search *search, struct rule_target again, struct error *err)
+{
+    const struct path_step *path = search->path;
+    size_t first = search->depth - 1, at;
+
+    while (path[first].at.rule != again.rule || path[first].at.target != again.target)
+        first--;
+    at = first;
+    while (at + 1 < search->depth && path[at].at.rule != 0)
+        at++;
+    const struct path_step *before = &path[(at > first ? at : search->depth) - 1];
+    const struct index *index = search->rules->indexes[path[at].at.rule];
+    const struct index *closes = search->rules->indexes[before->at.rule];
+    struct str target = copy_plan_target(index->copies, path[at].at.target);
 
     (void)reason_set(err, REASON_COPY_RULE_CONFLICT,
         "the copies would go in a circle: a change of %.*s in table %.*s would change it again, by the rule "
-        "of index "
-        "%.*s",
-        STR_ARG(target), STR_ARG(index->source_name), STR_ARG(search->closes->name));
-    return refuse_conflict(search->closes, err);
+        "of index %.*s",
+        STR_ARG(target), STR_ARG(index->source_name), STR_ARG(closes->name));
+    return refuse_conflict(closes, err);
 }
 
 /* Every circle that the new rule makes goes through one of its targets. */
@@ -182,16 +225,12 @@ static enum status check_circle(const struct rules *rules, struct error *err)
 {
     struct search *search = xcalloc(1, sizeof(*search));
     enum status status = STATUS_OK;
+    struct rule_target again;
 
-    for (size_t i = 0; i < copy_plan_target_count(rules->indexes[0]->copies) && status == STATUS_OK; i++) {
-        *search = (struct search){ .rules = rules, .from = { 0, i } };
-        search->queue[search->count++] = search->from;
-        for (size_t next = 0; next < search->count && !search->closes; next++)
-            for (size_t rule = 0; rule < rules->count; rule++)
-                follow_into(search, search->queue[next], rule);
-        if (search->closes)
-            status = refuse_circle(search, err);
-    }
+    search->rules = rules;
+    for (size_t i = 0; i < copy_plan_target_count(rules->indexes[0]->copies) && status == STATUS_OK; i++)
+        if (search->states[0][i] == TARGET_NEW && find_circle(search, (struct rule_target){ 0, i }, &again))
+            status = refuse_circle(search, again, err);
     free(search);
     return status;
 }

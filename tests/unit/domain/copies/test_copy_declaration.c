@@ -134,6 +134,27 @@ START_TEST(circles_are_refused)
 }
 END_TEST
 
+/* Else is on no circle, but leads to one. */
+START_TEST(a_circle_is_told_by_the_new_rules_target_on_it)
+{
+    declare(a_rule(1, "Manager", 0, "Copy=Name", "Version"));
+    assert_conflict(a_rule(0, "Other", 1, "Else=Nothing", "Latest"),
+        "a change of Latest in table t0 would change it again, by the rule of index ruleCopy=Name");
+}
+END_TEST
+
+START_TEST(a_circle_of_all_rules_of_an_account_is_found)
+{
+    enum { LAST = LIMIT_ACCOUNT_COPY_RULES - 1 };
+
+    for (int i = 0; i < LAST; i++)
+        declare(a_rule((i + 1) % MAX_TABLES, "Manager", i % MAX_TABLES,
+            arena_format(&arena, "P%d=P%d", i + 1, i).data, ""));
+    ck_assert_int_eq(checked(a_rule(0, "Other", LAST % MAX_TABLES, "Else=P99", "")), STATUS_OK);
+    assert_conflict(a_rule(0, "Other", LAST % MAX_TABLES, "P0=P99", ""), "by the rule of index ruleP99=P98");
+}
+END_TEST
+
 START_TEST(what_no_rule_copies_makes_no_circle)
 {
     declare(a_rule(1, "Manager", 0, "Copy=Name", ""));
@@ -222,6 +243,8 @@ Suite *test_copy_declaration_suite(void)
     tcase_add_test(tc, rules_in_a_chain_are_allowed);
     tcase_add_test(tc, two_rules_for_one_property_are_refused);
     tcase_add_loop_test(tc, circles_are_refused, 0, ARRAY_LEN(circles));
+    tcase_add_test(tc, a_circle_is_told_by_the_new_rules_target_on_it);
+    tcase_add_test(tc, a_circle_of_all_rules_of_an_account_is_found);
     tcase_add_test(tc, what_no_rule_copies_makes_no_circle);
     tcase_add_test(tc, tables_that_rules_cannot_read_or_write_are_refused);
     tcase_add_test(tc, a_source_table_has_16_rules);
