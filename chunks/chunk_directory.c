@@ -13,15 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/failpoint.h"
+#include "base/folders.h"
 
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    FOLDERS = 3 /* the directory, and two below it */,
+    FOLDERS = 3, /* the directory, and two below it */
     NAME_BYTES = 160
 };
 
@@ -34,8 +34,7 @@ struct chunk_directory {
 
 /* The folders down to that of a file, all open, and the file's names. */
 struct location {
-    int folders[FOLDERS];
-    int count;
+    struct folders folders;
     char file[NAME_BYTES], part[NAME_BYTES + sizeof(PART)];
 };
 
@@ -49,62 +48,25 @@ static enum status file_failure(const char *what, int number, struct error *err)
 
 /* ---- folders ---- */
 
-static void close_location(struct location *location)
-{
-    while (location->count > 0)
-        close(location->folders[--location->count]);
-}
-
-/* Open a folder of the last one that is open. Returns 0 or an errno. */
-static int enter_folder(struct location *location, const char *name, bool makes)
-{
-    int above = location->folders[location->count - 1];
-    int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (fd < 0 && errno == ENOENT && makes) {
-        if (mkdirat(above, name, FOLDER_MODE) != 0 && errno != EEXIST)
-            return errno;
-        fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    }
-    if (fd < 0)
-        return errno;
-    location->folders[location->count++] = fd;
-    return 0;
-}
-
 /* Returns 0 or an errno. ENODEV: the directory itself is missing; ENOENT: a folder below it. */
 static int open_location(
     const struct chunk_directory *directory, const char *name, bool makes, struct location *out)
 {
     char path[NAME_BYTES], *rest = path, *folder;
-    int failure = 0;
+    int failure;
 
-    out->count = 0;
+    out->folders.count = 0;
     if (snprintf(path, sizeof(path), "%s", name) >= (int)sizeof(path))
         return ENAMETOOLONG;
-    out->folders[0] = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (out->folders[0] < 0)
-        return errno == ENOENT ? ENODEV : errno;
-    out->count = 1;
-    while (failure == 0 && out->count < FOLDERS && (folder = strsep(&rest, "/")))
-        failure = enter_folder(out, folder, makes);
+    failure = folders_open(&out->folders, directory->path);
+    if (failure != 0)
+        return failure == ENOENT ? ENODEV : failure;
+    while (failure == 0 && out->folders.count < FOLDERS && (folder = strsep(&rest, "/")))
+        failure =
+            makes ? folders_make(&out->folders, folder, FOLDER_MODE) : folders_enter(&out->folders, folder);
     snprintf(out->file, sizeof(out->file), "%s", rest ? rest : "");
     snprintf(out->part, sizeof(out->part), "%s" PART, out->file);
     return failure;
-}
-
-static int last_folder(const struct location *location)
-{
-    return location->folders[location->count - 1];
-}
-
-/* A new name is on disk with its folder, and so is each new folder. Returns 0 or an errno. */
-static int flush_folders(const struct location *location)
-{
-    for (int i = location->count - 1; i >= 0; i--)
-        if (fsync(location->folders[i]) != 0)
-            return errno;
-    return 0;
 }
 
 /* ---- put ---- */
@@ -125,7 +87,7 @@ static int write_bytes(int fd, struct str bytes)
 /* Returns 0 or an errno. */
 static int write_part(const struct location *location, struct str bytes)
 {
-    int failure, fd = openat(last_folder(location), location->part,
+    int failure, fd = openat(folders_last(&location->folders), location->part,
                      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
 
     if (fd < 0)
@@ -141,7 +103,7 @@ static int write_part(const struct location *location, struct str bytes)
 
 static int write_file(const struct location *location, struct str bytes)
 {
-    int folder = last_folder(location), failure = write_part(location, bytes);
+    int folder = folders_last(&location->folders), failure = write_part(location, bytes);
 
     FAILPOINT("chunk_file.before_rename");
     if (failure == 0 && renameat(folder, location->part, folder, location->file) != 0)
@@ -151,7 +113,7 @@ static int write_file(const struct location *location, struct str bytes)
         return failure;
     }
     FAILPOINT("chunk_file.after_rename");
-    return flush_folders(location);
+    return folders_flush(&location->folders);
 }
 
 static enum status put_file(struct chunk_store *store, const char *name, struct str bytes,
@@ -163,7 +125,7 @@ static enum status put_file(struct chunk_store *store, const char *name, struct 
     (void)wait;
     if (failure == 0)
         failure = write_file(&location, bytes);
-    close_location(&location);
+    folders_close(&location.folders);
     return failure == 0 ? STATUS_OK : file_failure("write", failure, err);
 }
 
@@ -190,8 +152,8 @@ static int read_bytes(int fd, size_t max_bytes, char *bytes, size_t *out)
 
 static int read_file(const struct location *location, size_t max_bytes, char *bytes, size_t *out)
 {
-    int failure,
-        fd = openat(last_folder(location), location->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int failure, fd = openat(folders_last(&location->folders), location->file,
+                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     if (fd < 0)
         return errno;
@@ -211,7 +173,7 @@ static enum status get_file(struct chunk_store *store, const char *name, const s
     (void)wait;
     if (failure == 0)
         failure = read_file(&location, CHUNK_STORE_MAX_BYTES, bytes, &len);
-    close_location(&location);
+    folders_close(&location.folders);
     if (failure == ENOENT)
         return error_set(err, STATUS_NOT_FOUND, "there is no such chunk");
     if (failure == EFBIG)
@@ -229,9 +191,9 @@ static int remove_names(const struct location *location)
     const char *const names[] = { location->part, location->file };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (unlinkat(last_folder(location), names[i], 0) != 0 && errno != ENOENT)
+        if (unlinkat(folders_last(&location->folders), names[i], 0) != 0 && errno != ENOENT)
             return errno;
-    return fsync(last_folder(location)) == 0 ? 0 : errno;
+    return fsync(folders_last(&location->folders)) == 0 ? 0 : errno;
 }
 
 static enum status remove_file(
@@ -243,7 +205,7 @@ static enum status remove_file(
     (void)wait;
     if (failure == 0)
         failure = remove_names(&location);
-    close_location(&location);
+    folders_close(&location.folders);
     return failure == 0 || failure == ENOENT ? STATUS_OK : file_failure("remove", failure, err);
 }
 

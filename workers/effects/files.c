@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/failpoint.h"
+#include "base/folders.h"
 #include "base/random.h"
 #include "domain/reason.h"
 #include "domain/transactions/file_path.h"
@@ -21,15 +22,15 @@
 enum {
     FOLDER_MODE = 0750,
     FILE_MODE = 0640,
-    MAX_FOLDERS = FILE_PATH_PARTS + 1, /* the root, the account's, those of the path */
     COMPARED_BYTES = 16384,
     NAME_BYTES = FILE_PATH_PART_BYTES + 1,
 };
 
+_Static_assert((int)FOLDERS_MAX >= FILE_PATH_PARTS + 1, "the root, the account's, those of the path");
+
 /* The folders from the root to that of the file, all open, and the file's name. */
 struct location {
-    int folders[MAX_FOLDERS];
-    size_t count;
+    struct folders folders;
     char name[NAME_BYTES];
 };
 
@@ -50,61 +51,29 @@ static enum status file_failure(const char *what, int number, enum delivery_caus
 
 /* ---- folders ---- */
 
-static void close_location(struct location *location)
-{
-    while (location->count > 0)
-        close(location->folders[--location->count]);
-}
-
 /* Open a folder in the last one that is open, and make it if it is missing. Returns 0 or an errno. */
 static int enter_folder(struct location *location, struct str part)
 {
-    int above = location->folders[location->count - 1], fd;
     char name[NAME_BYTES];
 
     if (part.len == 0 || part.len >= sizeof(name) || part.data[0] == '.' || memchr(part.data, '/', part.len))
         return ENOTDIR;
     snprintf(name, sizeof(name), "%.*s", STR_ARG(part));
-    fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) {
-        if (mkdirat(above, name, FOLDER_MODE) != 0 && errno != EEXIST)
-            return errno;
-        fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    }
-    if (fd < 0)
-        return errno;
-    location->folders[location->count++] = fd;
-    return 0;
+    return folders_make(&location->folders, name, FOLDER_MODE);
 }
 
 /* Guard G51: each part is opened in the folder before it, and none is followed if it is a link. */
 static int open_location(const struct files_address *at, struct location *location)
 {
     struct str rest = at->path, part = str_take(&rest, '/');
-    int failure;
+    int failure = folders_open(&location->folders, at->root);
 
-    location->count = 0;
-    location->folders[0] = open(at->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (location->folders[0] < 0)
-        return errno;
-    location->count = 1;
-    failure = enter_folder(location, at->account);
-    for (; failure == 0 && rest.len > 0 && location->count < MAX_FOLDERS; part = str_take(&rest, '/'))
+    if (failure == 0)
+        failure = enter_folder(location, at->account);
+    for (; failure == 0 && rest.len > 0; part = str_take(&rest, '/'))
         failure = enter_folder(location, part);
     snprintf(location->name, sizeof(location->name), "%.*s", STR_ARG(part));
     return failure;
-}
-
-/*
- * Make the names durable. All folders of the path, since a worker that died may have made them just
- * before.
- */
-static int flush_folders(const struct location *location)
-{
-    for (size_t i = location->count; i > 0; i--)
-        if (fsync(location->folders[i - 1]) != 0)
-            return errno;
-    return 0;
 }
 
 /* ---- files ---- */
@@ -151,7 +120,7 @@ static int give_name(int fd, int folder, const char *hidden, const char *name)
 /* Returns 0 or an errno; EEXIST: the name is taken. */
 static int make_file(const struct location *location, struct str content)
 {
-    int folder = location->folders[location->count - 1], fd, failure;
+    int folder = folders_last(&location->folders), fd, failure;
     char hidden[NAME_BYTES];
 
     FAILPOINT("file.before_write");
@@ -195,8 +164,8 @@ static int compare_file(int fd, struct str content)
 /* O_NONBLOCK: a pipe with this name must not hold the worker up. */
 static int compare_named(const struct location *location, struct str content)
 {
-    int fd = openat(location->folders[location->count - 1], location->name,
-        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(
+        folders_last(&location->folders), location->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int failure;
 
     if (fd < 0)
@@ -221,7 +190,7 @@ static enum status write_at(
         return reason_set(err, REASON_FILE_EXISTS, "there is a file of this name with other content");
     }
     if (failure == 0)
-        failure = flush_folders(location);
+        failure = folders_flush(&location->folders);
     return failure == 0 ? STATUS_OK : file_failure("write the file", failure, cause, err);
 }
 
@@ -237,7 +206,7 @@ enum status files_write(
         status = write_at(&location, content, cause, err);
     else
         status = file_failure("open the file's folder", failure, cause, err);
-    close_location(&location);
+    folders_close(&location.folders);
     return status;
 }
 
@@ -291,7 +260,7 @@ static int append_to(int fd, struct str content, off_t offset, off_t min_size)
 
 static int append_at(const struct location *location, struct str content, off_t offset, off_t min_size)
 {
-    int fd = openat(location->folders[location->count - 1], location->name,
+    int fd = openat(folders_last(&location->folders), location->name,
         O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, FILE_MODE);
     int failure;
 
@@ -299,7 +268,7 @@ static int append_at(const struct location *location, struct str content, off_t 
         return errno == ENXIO ? ENOTDIR : errno;
     failure = append_to(fd, content, offset, min_size);
     close(fd);
-    return failure == 0 ? flush_folders(location) : failure;
+    return failure == 0 ? folders_flush(&location->folders) : failure;
 }
 
 enum status files_append(const struct files_address *at, struct str content, int64_t offset, int64_t min_size,
@@ -311,7 +280,7 @@ enum status files_append(const struct files_address *at, struct str content, int
     *cause = DELIVERY_OF_OUTSIDE;
     if (failure == 0)
         failure = append_at(&location, content, (off_t)offset, (off_t)min_size);
-    close_location(&location);
+    folders_close(&location.folders);
     if (failure == EEXIST) {
         *cause = DELIVERY_FINAL;
         return reason_set(err, REASON_FILE_CHANGED,
