@@ -49,15 +49,7 @@ bool verify_copies_is_class(enum difference_class class)
 
 /* ---- dependents ---- */
 
-enum chunk_column {
-    CHUNK_PARTITION,
-    CHUNK_ROW,
-    CHUNK_SIZE,
-    CHUNK_TS,
-    CHUNK_EXPIRES,
-    CHUNK_PROPERTIES,
-    CHUNK_VERSION
-};
+enum chunk_column { CHUNK_PARTITION, CHUNK_ROW, CHUNK_VERSION, CHUNK_TS, CHUNK_EXPIRES, CHUNK_PROPERTIES };
 
 static bool is_beyond(const struct copy_look *look, const struct entity_key *key)
 {
@@ -106,7 +98,7 @@ static enum status read_chunk(struct looking *work, struct error *err)
     pg_add_int8(&params, CHUNK_ROWS);
     pg_add_int8(&params, CHUNK_BYTES);
     pg_add_names(&params, NULL, 0, true);
-    TRY(pg_query(&session->pg, &sql_chunk_rows_bounded, &params, &rows, err));
+    TRY(pg_query(&session->pg, &sql_walk_rows_bounded, &params, &rows, err));
     take_chunk(work, rows);
     return STATUS_OK;
 }

@@ -27,7 +27,7 @@ enum {
 /* ---- rows ---- */
 
 enum key_column { KEY_PARTITION, KEY_ROW, KEY_END };
-enum rows_column { ROWS_SIZE = KEY_END, ROWS_TS, ROWS_EXPIRES, ROWS_PROPERTIES, ROWS_VERSION };
+enum rows_column { ROWS_VERSION = KEY_END, ROWS_TS, ROWS_EXPIRES, ROWS_PROPERTIES };
 enum version_column { VERSION_VERSION = KEY_END, VERSION_PREFIX };
 enum state_column { STATE_MANIFEST = KEY_END, STATE_APPLIED };
 
@@ -62,7 +62,7 @@ static enum status send_rows(
     from_params(session, scan, table_id, &params);
     pg_add_int8(&params, scan->has_large ? CHUNK_BYTES : SMALL_BYTES);
     pg_add_names(&params, names, count, true);
-    return pg_send(&session->pg, scan->has_large ? &sql_chunk_rows_bounded : &sql_chunk_rows, &params, err);
+    return pg_send(&session->pg, scan->has_large ? &sql_walk_rows_bounded : &sql_walk_rows, &params, err);
 }
 
 static enum status send_versions(struct session *session, const struct verify_scan *scan, int64_t table_id,

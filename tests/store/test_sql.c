@@ -167,7 +167,7 @@ static const struct plan_case {
     { "intent_scan", "intents_pkey", "(id > \"*VALUES*\".column1)" },
     { "intent_oldest", "intents_pkey", "bucket = " },
     { "intent_oldest", "intents_transactions", "bucket = " },
-    { "chunk_rows", "entities_pkey", "ROW(partition_key, row_key) >= ROW($2, $3)" },
+    { "walk_rows", "entities_pkey", "ROW(partition_key, row_key) >= ROW($2, $3)" },
     { "validate_sources", "entities_pkey", "row_key = " },
     { "validate_sources", "index_state_pkey", "row_key = " },
     { "validate_sources", "intents_key", "row_key = " },
@@ -215,7 +215,7 @@ END_TEST
 START_TEST(pages_need_no_sort)
 {
     static const char *const statements[] = { "entity_page", "entity_page_partition", "entity_page_down",
-        "entity_page_partition_down", "entity_count", "entity_count_partition", "chunk_keys", "chunk_rows",
+        "entity_page_partition_down", "entity_count", "entity_count_partition", "chunk_keys", "walk_rows",
         "short_ranges", "short_ranges_down", "short_hits", "short_hits_down", "chunk_move_page" };
 
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) {

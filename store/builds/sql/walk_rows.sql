@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Entities of a table in key order, for a build: key, version, ts, expires (0: never) and
+-- Entities of a table in key order, for a build or a verification: key, version, ts, expires (0: never) and
 -- properties (null if they have more than $6 bytes). $1 table id; from key ($2, $3) on, or strictly
 -- behind it if $4; at most $5 rows. $7 names of properties: those of a spread entity come from the
 -- parts that can have them (guard G62).
