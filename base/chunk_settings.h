@@ -76,8 +76,7 @@ bool chunk_settings_is_s3_url(const char *value);
             .type = CONFIG_STRING,                                                                           \
             .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_credentials_file),       \
             .help = "a file with an access key, its secret and, for temporary credentials, their session "   \
-                    "token, a line "                                                                         \
-                    "each; it is read for each request" },                                                   \
+                    "token, a line each; it is read for each request" },                                     \
         { .name = "TAVOLA_BLOB_S3_ACCESS_KEY",                                                               \
             .type = CONFIG_STRING,                                                                           \
             .offset = offsetof(config, chunks) + offsetof(struct chunk_settings, s3_access_key),             \

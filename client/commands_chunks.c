@@ -123,8 +123,7 @@ static const struct command commands[] = {
     { .words = "blob move-chunks",
         .arguments = MOVE_ARGUMENTS,
         .help = "begin an operation that moves the chunks of all blobs into one store, beside servers that "
-                "put and "
-                "read; with --wait, wait for its end, and exit with 1 if chunks are left elsewhere",
+                "put and read; with --wait, wait for its end, and exit with 1 if chunks are left elsewhere",
         .examples = "tavola blob move-chunks s3 --wait\n",
         .run = run_move },
 };

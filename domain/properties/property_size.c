@@ -94,8 +94,7 @@ static enum status refuse_undivided(size_t bytes, struct error *err)
 {
     reason_set(err, REASON_ENTITY_TOO_LARGE,
         "properties of the wide entity whose names agree in the first %d bytes take %zu bytes, at most %d "
-        "are "
-        "allowed",
+        "are allowed",
         PART_MAX_NAME_BYTES, bytes, PART_MAX_UNDIVIDED_BYTES);
     error_add_meta_int(err, "limit", PART_MAX_UNDIVIDED_BYTES);
     error_add_meta_int(err, "actual", (int64_t)bytes);

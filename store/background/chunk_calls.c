@@ -54,8 +54,7 @@ static enum status check_target(
     if (!session->chunks)
         return reason_set(err, REASON_CHUNK_MOVE_REFUSED,
             "this server is configured with no store of chunks beside the database: set "
-            "TAVOLA_BLOB_DIRECTORY or "
-            "TAVOLA_BLOB_S3_URL on all servers and workers");
+            "TAVOLA_BLOB_DIRECTORY or TAVOLA_BLOB_S3_URL on all servers and workers");
     if (target != CHUNK_STORE_POSTGRESQL && !session->chunks->of[target])
         return reason_set(err, REASON_CHUNK_MOVE_REFUSED,
             "this server is not configured with the store \"%s\": set it on all servers and workers",

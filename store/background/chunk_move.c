@@ -177,8 +177,7 @@ static enum status check_store(const struct batch *batch, int store, struct erro
         return STATUS_OK;
     return error_set(err, STATUS_INVALID,
         "the worker is not configured with store \"%s\" of chunks: set its settings on all workers and "
-        "servers, and "
-        "move again",
+        "servers, and move again",
         store > 0 && store < CHUNK_STORE_KINDS ? chunk_settings_stores[store] : "?");
 }
 

@@ -115,8 +115,7 @@ static enum status check_beside_wide(
         return STATUS_OK;
     reason_set(err, REASON_NOT_IMPLEMENTED,
         "a change_feed of wide entities needs a database that accepts no older program: after an upgrade, "
-        "tavola "
-        "migrate --refuse-older ends it");
+        "tavola migrate --refuse-older ends it");
     return error_in_field(err, "change_feed");
 }
 
