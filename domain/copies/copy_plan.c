@@ -8,8 +8,8 @@
 #include "domain/copies/copy_plan.h"
 
 #include "base/buf.h"
+#include "domain/entities/entity_value.h"
 #include "domain/entities/etag.h"
-#include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
 
 /* Of a property, as it is stored. */
@@ -27,7 +27,8 @@ static bool find_text(const struct copy_name *name, const struct entity_key *key
         *out = name->text;
         return true;
     }
-    if (!index_plan_find_value(key, state, name->text, &value) || value.type != PROPERTY_STRING)
+    if (!entity_value_find(key, state->ts, state->properties, name->text, &value) ||
+        value.type != PROPERTY_STRING)
         return false;
     *out = value.bytes;
     return true;

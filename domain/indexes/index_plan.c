@@ -11,6 +11,7 @@
 
 #include "base/wire.h"
 #include "domain/digest.h"
+#include "domain/entities/entity_value.h"
 #include "domain/entities/row_state.h"
 #include "domain/filter/filter.h"
 #include "domain/indexes/index_shape.h"
@@ -21,10 +22,6 @@ enum { MANIFEST_VERSION = 1, RECORD_OVERHEAD = 64 };
 
 /* An odd number that spreads versions over all bits of a digest's seed. */
 static const uint64_t SPREAD = UINT64_C(0x9E3779B97F4A7C15);
-
-static const struct str partition_key_name = { "PartitionKey", 12 };
-static const struct str row_key_name = { "RowKey", 6 };
-static const struct str timestamp_name = { "Timestamp", 9 };
 
 static const struct key_part source_keys[] = {
     { .text = { "PartitionKey", 12 } },
@@ -91,27 +88,9 @@ int16_t index_plan_bucket(const struct table *table, struct str partition)
     return entity_key_bucket(home, partition);
 }
 
-/* Find a property, key or timestamp of the source by name. false: it is missing or null. */
 static bool find_value(const struct source *source, struct str name, struct value *out)
 {
-    struct property property;
-
-    if (str_equal(name, partition_key_name)) {
-        *out = (struct value){ .type = PROPERTY_STRING, .bytes = source->key->partition };
-        return true;
-    }
-    if (str_equal(name, row_key_name)) {
-        *out = (struct value){ .type = PROPERTY_STRING, .bytes = source->key->row };
-        return true;
-    }
-    if (str_equal(name, timestamp_name)) {
-        *out = (struct value){ .type = PROPERTY_DATETIME, .integer = source->timestamp };
-        return true;
-    }
-    if (!property_find(source->properties, name, &property) || property.value.type == PROPERTY_NULL)
-        return false;
-    *out = property.value;
-    return true;
+    return entity_value_find(source->key, source->timestamp, source->properties, name, out);
 }
 
 /*
@@ -346,14 +325,6 @@ enum projection_result index_plan_key(const struct index *index, const struct en
     struct source source = { .key = key, .timestamp = state->ts, .properties = state->properties };
 
     return state->live ? project_key(index, &source, arena, out, NULL) : PROJECTED_NOTHING;
-}
-
-bool index_plan_find_value(
-    const struct entity_key *key, const struct row_state *state, struct str name, struct value *out)
-{
-    const struct source source = { .key = key, .timestamp = state->ts, .properties = state->properties };
-
-    return find_value(&source, name, out);
 }
 
 bool index_plan_violates(const struct index *index, const struct entity_key *key,

@@ -98,13 +98,6 @@ enum projection_result index_plan_project_state(const struct index *index, const
 enum projection_result index_plan_key(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena, struct entity_key *out);
 
-/*
- * Find a property of an entity in this state; PartitionKey, RowKey and Timestamp count as
- * properties. false: it is missing or null.
- */
-bool index_plan_find_value(
-    const struct entity_key *key, const struct row_state *state, struct str name, struct value *out);
-
 /* Whether an entity in this state cannot have its entry; why is set if so. */
 bool index_plan_violates(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena, const char **why);

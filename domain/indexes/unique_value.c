@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "domain/entities/entity_value.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/properties/property.h"
 
@@ -70,7 +71,7 @@ static void append_parts(const struct key_parts *parts, const struct entity_key 
 
         if (parts->parts[i].is_literal)
             continue;
-        is_there = index_plan_find_value(key, state, parts->parts[i].text, &value);
+        is_there = entity_value_find(key, state->ts, state->properties, parts->parts[i].text, &value);
         assert(is_there && "an entity with an entry has the properties of its key");
         if (!is_there)
             continue;
