@@ -432,11 +432,41 @@ size_t write_plan_rule_slots(const struct plan_row *row)
     return slots;
 }
 
+static bool has_copied_part(const struct key_parts *parts, const struct copy_rule *rule)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (!parts->parts[i].is_literal && copy_plan_writes(rule, parts->parts[i].text))
+            return true;
+    return false;
+}
+
+/* Whether the index may refuse an entity because of its copies. */
+static bool may_refuse_copies(const struct index *index, const struct copy_rule *rule)
+{
+    return (index->is_unique || index->on_violation == VIOLATION_REJECT) &&
+           (index->filter || has_copied_part(&index->partition_key, rule) ||
+               has_copied_part(&index->row_key, rule));
+}
+
+/* Whether an index may have refused the copies of the entity as it was, and may let them in as it is now. */
+static bool may_be_let_in(const struct copy_rule *rule, const struct plan_row *row)
+{
+    struct entity_key ignored;
+
+    if (!row->now.live || copy_plan_source(rule, &row->key, &row->now, &ignored) != COPY_NAMES_KEY)
+        return false;
+    for (size_t i = 0; i < row->table->index_count; i++)
+        if (may_refuse_copies(row->table->indexes[i], rule))
+            return true;
+    return false;
+}
+
 /* The write that a rule's worker makes needs no look by the same rule. */
 static bool asks_for_copies(const struct index *index, const struct plan_row *row)
 {
     return row->copied_by != index->index_id &&
-           copy_plan_asks(index->copies, &row->key, &row->stored, &row->now);
+           (copy_plan_asks(index->copies, &row->key, &row->stored, &row->now) ||
+               may_be_let_in(index->copies, row));
 }
 
 size_t write_plan_rule_work(const struct plan_row *row, struct rule_work out[static MAX_RULE_WORK])

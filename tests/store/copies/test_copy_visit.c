@@ -201,6 +201,34 @@ START_TEST(a_write_of_a_dependent_asks_for_its_copies)
 }
 END_TEST
 
+/* The manager's name is longer than the key of an index may be with the entity's note. */
+START_TEST(a_dependent_whose_copy_an_index_refused_asks_with_each_write)
+{
+    struct key_part parts[] = { { .text = STR_LITERAL("Boss") }, { .text = STR_LITERAL("Note") } };
+    char name[301] = { 0 };
+
+    memset(name, 'n', sizeof(name) - 1);
+    world_add_index(&world, BY_NOTE,
+        (struct index){ .shape = INDEX_COPY,
+            .place = PLACE_OTHER_PARTITION,
+            .partition_key = { parts, 2 },
+            .on_violation = VIOLATION_REJECT,
+            .projection = PROJECT_KEYS_ONLY });
+    put_manager("1", name, "a");
+    put_person("a", "1", name);
+    visit_all_of("1");
+    ck_assert_int_eq(index_seen(&world, "PeopleBy2100").copies.refused, 1);
+
+    forget_work();
+    put_person("a", "1", "short");
+    ck_assert_int_eq(open_work(INTENT_COPY), 1);
+    put_manager("1", "Ada", "a");
+    visit_all_of("1");
+    ck_assert_int_eq(copies_of("Ada"), 1);
+    ck_assert_int_eq(index_seen(&world, "PeopleBy2100").copies.refused, 0);
+}
+END_TEST
+
 static bool names_intent(const struct consistency *token, struct intent_id id)
 {
     struct intent_id first = intent_block_id(&token->blocks[0], token->blocks[0].first),
@@ -429,6 +457,7 @@ Suite *test_copy_visit_suite(void)
     tcase_add_checked_fixture(asks, setup, teardown);
     tcase_add_test(asks, a_write_of_a_source_asks_for_a_visit_if_what_is_copied_changes);
     tcase_add_test(asks, a_write_of_a_dependent_asks_for_its_copies);
+    tcase_add_test(asks, a_dependent_whose_copy_an_index_refused_asks_with_each_write);
     tcase_add_test(asks, the_token_of_a_write_names_the_work_of_rules);
     tcase_add_test(asks, every_intent_has_an_id_of_its_own);
     tcase_add_test(asks, a_step_of_a_transaction_asks_too);
