@@ -51,7 +51,7 @@ static enum status send_begin(struct session *session, const struct visit *visit
     return pg_sync(&session->pg, err);
 }
 
-/* *visited_to: NULL if there is no visit. */
+/* *is_there: the visit is held, and visited_to is set. Otherwise there is none, or another worker is at it. */
 static enum status begin_visit(struct session *session, const struct visit *visit, struct str *visited_to,
     bool *is_there, int64_t *now_us, struct error *err)
 {
@@ -118,19 +118,19 @@ static enum status take_entries(
     return STATUS_OK;
 }
 
-static enum status read_entries(struct session *session, const struct visit *visit,
-    const struct table *entries, struct str visited_to, struct found *out, struct error *err)
+static enum status read_entries(struct session *session, const struct visit *visit, const struct index *index,
+    struct str visited_to, struct found *out, struct error *err)
 {
     struct str partition;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
-    if (!find_partition(entries->entries_of, &visit->intent->key, &session->arena, &partition))
+    if (!find_partition(index, &visit->intent->key, &session->arena, &partition))
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, entries->table_id);
+    pg_add_int8(&params, index->index_id);
     pg_add_bytes(&params, partition);
-    pg_add_int2(&params, index_plan_bucket(entries, partition));
+    pg_add_int2(&params, entity_key_bucket(index_plan_home_table(index), partition));
     pg_add_bytes(&params, visited_to);
     pg_add_int8(&params, (int64_t)visit->turn->limit);
     TRY(pg_query(&session->pg, &sql_visit_entries, &params, &rows, err));
@@ -183,19 +183,10 @@ static enum status forget(struct session *session, struct visit *visit, struct e
 
 /* ---- one commit ---- */
 
-/* The table of the entries of a rule that has not been dropped; otherwise NULL. */
-static const struct table *find_entries(const struct session *session, int64_t index_id)
-{
-    const struct table *entries = catalogue_find_id(session->catalogue, index_id);
-    const struct index *index = entries ? entries->entries_of : NULL;
-
-    return index && index->copies && index->state != INDEX_DROPPING ? entries : NULL;
-}
-
 static enum status attempt(struct session *session, void *context, struct error *err)
 {
     struct visit *visit = context;
-    const struct table *entries;
+    const struct index *index;
     struct found found = { .last = STR_EMPTY };
     struct copy_batch batch = { .index_id = visit->intent->table_id, .force = true };
     struct str visited_to = STR_EMPTY;
@@ -204,15 +195,15 @@ static enum status attempt(struct session *session, void *context, struct error 
 
     visit->turn->is_over = visit->is_too_large = false;
     TRY(begin_visit(session, visit, &visited_to, &is_there, &now_us, err));
-    entries = find_entries(session, visit->intent->table_id);
-    if (!entries)
+    index = copy_work_rule(session, visit->intent->table_id);
+    if (!index)
         return forget(session, visit, err);
     if (!is_there) {
         pg_recover(&session->pg);
         visit->turn->is_over = true;
         return STATUS_OK;
     }
-    TRY(read_entries(session, visit, entries, visited_to, &found, err));
+    TRY(read_entries(session, visit, index, visited_to, &found, err));
     batch.keys = found.keys;
     batch.count = found.count;
     TRY(copy_work_run(session, &batch, now_us, err));

@@ -63,7 +63,7 @@ struct copying {
     size_t source_count;
 };
 
-static const struct index *find_rule(const struct session *session, int64_t index_id)
+const struct index *copy_work_rule(const struct session *session, int64_t index_id)
 {
     const struct table *entries = catalogue_find_id(session->catalogue, index_id);
     const struct index *index = entries ? entries->entries_of : NULL;
@@ -434,7 +434,7 @@ enum status copy_work_run(
     struct session *session, struct copy_batch *batch, int64_t now_us, struct error *err)
 {
     struct copying work = {
-        .session = session, .batch = batch, .index = find_rule(session, batch->index_id)
+        .session = session, .batch = batch, .index = copy_work_rule(session, batch->index_id)
     };
     enum status status;
 

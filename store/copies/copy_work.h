@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "domain/intents/intent.h"
 
+struct index;
 struct session;
 struct worker;
 
@@ -46,6 +47,9 @@ struct copy_batch {
     struct intent *intents; /* that the writes have made; copy_work_tell once they are committed */
     size_t intent_count;
 };
+
+/* The index of a rule, by the session's catalogue; NULL: it was dropped. */
+const struct index *copy_work_rule(const struct session *session, int64_t index_id);
 
 /*
  * Lock the dependents, delete their open intents, read the sources that they name in a later

@@ -61,8 +61,8 @@ MUST_USE enum status write_batch_lock_owners(struct session *session, struct wri
 
 /*
  * Send the statements of flight 2, once set->ids are reserved: rows to remove and to update, the
- * entries of strong indexes, the changes of feeds, and the intents. `intents` has room for one
- * intent per row.
+ * entries of strong indexes, the changes of feeds, and the intents. `intents` has room for
+ * set->intent_count of them.
  */
 MUST_USE enum status write_batch_send_changes(struct session *session, const struct write_set *set,
     struct intent *intents, size_t *intent_count, struct error *err);
