@@ -42,10 +42,7 @@ static enum status begin_range_delete(struct session *session, struct operation 
     job.target = arena_copy(operation->arena, table->name);
     job.table_id = table->table_id;
     job.filter = operation->in.page.filter_text;
-    TRY(session_send_begin(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    TRY(pg_end(&session->pg, err));
+    TRY(session_begin(session, &now_us, err));
     TRY(job_calls_send_start(session, &job, err));
     FAILPOINT_TRY("range_delete.before_begin", err);
     TRY(session_send_commit(session, err));

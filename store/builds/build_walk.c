@@ -137,10 +137,7 @@ static enum status begin_transaction(struct session *session, struct error *err)
 {
     int64_t now_us = 0;
 
-    TRY(session_send_begin(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    return pg_end(&session->pg, err);
+    return session_begin(session, &now_us, err);
 }
 
 static enum status commit(struct session *session, struct error *err)

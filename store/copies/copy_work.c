@@ -473,21 +473,13 @@ struct copy_attempt {
     struct copy_batch batch;
 };
 
-static enum status begin_writing(struct session *session, int64_t *now_us, struct error *err)
-{
-    TRY(session_send_begin(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, now_us, err));
-    return pg_end(&session->pg, err);
-}
-
 static enum status attempt(struct session *session, void *context, struct error *err)
 {
     struct copy_attempt *work = context;
     struct copy_batch *batch = &work->batch;
     int64_t now_us = 0;
 
-    TRY(begin_writing(session, &now_us, err));
+    TRY(session_begin(session, &now_us, err));
     TRY(copy_work_run(session, batch, now_us, err));
     if (batch->is_gone || batch->is_too_large || batch->counts.keys == 0) {
         pg_recover(&session->pg); /* rolls back: nothing was written */

@@ -160,14 +160,6 @@ static enum status change_row(struct session *session, const struct embedded *sq
     return STATUS_OK;
 }
 
-static enum status begin_change(struct session *session, int64_t *now_us, struct error *err)
-{
-    TRY(session_send_begin(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, now_us, err));
-    return pg_end(&session->pg, err);
-}
-
 /*
  * Change the transaction's row, which comes first in the order of locks. A source key has no such
  * row: nothing is done.
@@ -216,7 +208,7 @@ static enum status redrive_one(struct session *session, const struct dead_letter
     int64_t now_us = 0;
 
     (void)reason; /* only a discard has a reason */
-    TRY(begin_change(session, &now_us, err));
+    TRY(session_begin(session, &now_us, err));
     TRY(change_transaction(session, dead_letter, &sql_transaction_revive, done, err));
     if (*done) {
         pg_params_init(&params, &session->arena);
@@ -243,7 +235,7 @@ static enum status discard_one(struct session *session, const struct dead_letter
     struct pg_params params;
     int64_t now_us = 0;
 
-    TRY(begin_change(session, &now_us, err));
+    TRY(session_begin(session, &now_us, err));
     TRY(change_transaction(session, dead_letter, &sql_transaction_finish, done, err));
     if (*done) {
         pg_params_init(&params, &session->arena);

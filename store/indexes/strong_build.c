@@ -190,10 +190,7 @@ static enum status mend_entries(struct session *session, void *context, struct e
     work.upserts = ARENA_ARRAY(arena, struct entry_change, asked->count);
     work.deletes = ARENA_ARRAY(arena, struct entry_change, asked->count);
     build_set(&work, session, source);
-    TRY(session_send_begin(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    TRY(pg_end(&session->pg, err));
+    TRY(session_begin(session, &now_us, err));
     TRY(write_batch_lock_more(session, &work.set, err));
     FAILPOINT_TRY("strong_build.after_source_read", err);
     TRY(lock_owners(session, &work, err));

@@ -276,10 +276,7 @@ static enum status commit(struct session *session, const struct operation *opera
 {
     int64_t now_us;
 
-    TRY(session_send_begin(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    TRY(pg_end(&session->pg, err));
+    TRY(session_begin(session, &now_us, err));
     TRY(report_calls_send(session, &operation->in.verify, start, err));
     TRY(send_copy(session, operation, start, err));
     TRY(send_keys(session, operation, start, err));

@@ -167,6 +167,14 @@ enum status session_take_begin(struct session *session, int64_t *now_us, struct 
     return STATUS_OK;
 }
 
+enum status session_begin(struct session *session, int64_t *now_us, struct error *err)
+{
+    TRY(session_send_begin(session, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, now_us, err));
+    return pg_end(&session->pg, err);
+}
+
 /* ---- commit ---- */
 
 /*

@@ -164,6 +164,9 @@ MUST_USE enum status session_send_begin(struct session *session, struct error *e
  */
 MUST_USE enum status session_take_begin(struct session *session, int64_t *now_us, struct error *err);
 
+/* Begin a transaction that writes, in a flight of its own. The statuses are those of session_take_begin. */
+MUST_USE enum status session_begin(struct session *session, int64_t *now_us, struct error *err);
+
 /*
  * Send the end of every transaction that writes: marker, COMMIT, sync. It fails only before
  * COMMIT was sent; after that session_take_commit finds out whether the transaction has committed.

@@ -118,10 +118,7 @@ static enum status delete_nameless(struct session *session, void *context, struc
 
     if (!index)
         return STATUS_OK;
-    TRY(session_send_begin(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    TRY(pg_end(&session->pg, err));
+    TRY(session_begin(session, &now_us, err));
     TRY(stored_entries_hold_nameless(session, index, work->nameless, work->nameless_count, is_there, err));
     for (size_t i = 0; i < work->nameless_count; i++)
         if (is_there[i])

@@ -84,10 +84,7 @@ static enum status begin_pass(struct session *session, void *context, struct err
     start.target = work->index->name;
     start.table_id = work->index->source_table_id;
     start.index_id = work->index->index_id;
-    TRY(session_send_begin(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    TRY(pg_end(&session->pg, err));
+    TRY(session_begin(session, &now_us, err));
     TRY(take_pass(session, work, err));
     if (!work->is_due) {
         pg_recover(&session->pg);
