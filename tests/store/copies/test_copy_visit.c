@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_copy_visit.c - writes ask for the work of copy rules, and visits bring a changed source to all its dependents
- * (guard G71).
- *
- * The entities of People name their manager, an entity of Managers in partition "acme", by the property Manager. They
- * get a copy of the manager's property Name in Boss.
+ * (guard G71). The rule is that of copy_world.h.
  */
 #include "store/copies/copy_visit.h"
 
@@ -16,39 +13,21 @@
 #include "store/indexes/index_calls.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"
+#include "tests/support/copy_world.h"
 #include "tests/support/index_calls.h"
 #include "tests/support/transaction_calls.h"
 
-enum { MANAGERS = 1100, RULE = 2100 };
-
 static struct world world;
-static struct copy_pair pairs[] = { { { "Boss", 4 }, { "Name", 4 } } };
-static struct copy_rule rule;
-static struct key_part manager = { .text = { "Manager", 7 } };
 static struct intent made[64]; /* by the writes of the session */
 static size_t made_count;
 
 static void setup(void)
 {
+    const struct copy_rule rule = copy_world_rule();
+
     made_count = 0;
-    world_open(&world);
-    world_change(&world,
-        "insert into tables (table_id, account, name, folded, created, live) "
-        "values (%d, 'acme', 'Managers', 'managers', 1, true)",
-        MANAGERS);
-    rule = (struct copy_rule){ .source_table_id = MANAGERS,
-        .source_name = STR_LITERAL("Managers"),
-        .partition_key = { .is_literal = true, .text = STR_LITERAL("acme") },
-        .row_key = { .text = STR_LITERAL("Manager") },
-        .pairs = pairs,
-        .pair_count = 1 };
-    world_add_index(&world, RULE,
-        (struct index){ .shape = INDEX_COPY,
-            .place = PLACE_OTHER_PARTITION,
-            .consistency = INDEX_STRONG,
-            .partition_key = { &manager, 1 },
-            .projection = PROJECT_KEYS_ONLY,
-            .copies = &rule });
+    copy_world_open(&world);
+    copy_world_add_rule(&world, RULE, &rule);
     test_sql(world.sql,
         "insert into operations (operation_id, account, kind, target, state, started, table_id) "
         "values ('', 'acme', 'build', '', 3, 1, %d)",
@@ -329,16 +308,11 @@ END_TEST
 /* 24 copies of a source of 960,000 bytes, of which a transaction may make 16 MiB. */
 START_TEST(a_visit_of_a_large_source_copies_to_fewer_dependents_at_a_time)
 {
-    char text[60001] = { 0 };
-    struct property_list parts = some_texts(&world.arena, "Name", "Ada", NULL);
+    struct property_list name = some_texts(&world.arena, "Name", "Ada", NULL),
+                         large = property_list_merge(copy_world_ballast(&world), name, &world.arena);
 
-    memset(text, 'x', 60000);
-    for (int i = 0; i < 16; i++)
-        parts = property_list_merge(parts,
-            some_texts(&world.arena, arena_format(&world.arena, "Part%02d", i).data, text, NULL),
-            &world.arena);
     many_people(24, "1");
-    run_write_of("Managers", a_write(WRITE_INSERT_OR_REPLACE, "acme", "1", parts));
+    run_write_of("Managers", a_write(WRITE_INSERT_OR_REPLACE, "acme", "1", large));
 
     ck_assert(!visit_ends("1"));
     ck_assert_int_eq(copies_of("Ada"), 12);

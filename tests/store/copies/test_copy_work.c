@@ -1,54 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_copy_work.c - dependents get the copies of their sources as these are now, whatever comes first (guard G69).
- *
- * The entities of People name their manager, an entity of Managers in partition "acme", by the property Manager. They
- * get a copy of the manager's property Name in Boss.
+ * The rule is that of copy_world.h.
  */
 #include "store/copies/copy_work.h"
 
 #include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/macros.h"
 #include "domain/limits.h"
 #include "store/entities/write_batch.h"
 #include "tests/support/builders.h"
-#include "tests/support/worker_world.h"
-
-enum { MANAGERS = 1100, RULE = 2100 };
+#include "tests/support/copy_world.h"
 
 static struct world world;
-static struct copy_pair pairs[] = { { { "Boss", 4 }, { "Name", 4 } } };
 static struct copy_rule rule;
-static struct key_part manager = { .text = { "Manager", 7 } };
-
-static void add_rule(int64_t index_id)
-{
-    world_add_index(&world, index_id,
-        (struct index){ .shape = INDEX_COPY,
-            .place = PLACE_OTHER_PARTITION,
-            .consistency = INDEX_STRONG,
-            .partition_key = { &manager, 1 },
-            .projection = PROJECT_KEYS_ONLY,
-            .copies = &rule });
-}
 
 static void setup(void)
 {
-    world_open(&world);
-    world_change(&world,
-        "insert into tables (table_id, account, name, folded, created, live) "
-        "values (%d, 'acme', 'Managers', 'managers', 1, true)",
-        MANAGERS);
-    rule = (struct copy_rule){ .source_table_id = MANAGERS,
-        .source_name = STR_LITERAL("Managers"),
-        .partition_key = { .is_literal = true, .text = STR_LITERAL("acme") },
-        .row_key = { .text = STR_LITERAL("Manager") },
-        .pairs = pairs,
-        .pair_count = 1 };
-    add_rule(RULE);
+    copy_world_open(&world);
+    rule = copy_world_rule();
+    copy_world_add_rule(&world, RULE, &rule);
 }
 
 static void teardown(void)
@@ -296,13 +270,11 @@ END_TEST
 START_TEST(a_batch_has_any_rules_and_keys_and_each_gets_its_own)
 {
     static struct copy_pair other_pairs[] = { { { "Deputy", 6 }, { "Name", 4 } } };
-    struct copy_rule first = rule;
     struct intent messages[3 * 5];
     size_t count = 0;
 
     rule.pairs = other_pairs;
-    add_rule(RULE + 1);
-    rule = first;
+    copy_world_add_rule(&world, RULE + 1, &rule);
     put_manager("m1", "Lee");
     put_manager("m2", "Ray");
     for (int i = 0; i < 5; i++) {
@@ -339,25 +311,17 @@ START_TEST(large_sources_are_read_in_several_transactions)
 {
     enum { COUNT = 24 };
     struct intent messages[COUNT];
-    char *text = malloc(60001);
-    struct property_list parts = { 0 };
+    struct property_list large = copy_world_ballast(&world);
 
-    memset(text, 'x', 60000);
-    text[60000] = '\0';
-    for (int i = 0; i < 16; i++)
-        parts = property_list_merge(parts,
-            some_texts(&world.arena, arena_format(&world.arena, "Part%02d", i).data, text, NULL),
-            &world.arena);
     for (int i = 0; i < COUNT; i++) {
         const char *id = arena_format(&world.arena, "r%02d", i).data;
 
         put_properties("Managers", "acme", id,
-            property_list_merge(parts, some_texts(&world.arena, "Name", id, NULL), &world.arena));
+            property_list_merge(large, some_texts(&world.arena, "Name", id, NULL), &world.arena));
         put_person(id, NULL, id);
         ask(RULE, id);
         messages[i] = message(RULE, id);
     }
-    free(text);
 
     struct copy_counts counts = copy_intents(messages, COUNT);
 
@@ -428,20 +392,13 @@ END_TEST
 /* Two keys of 400 characters do not fit into the key of an entry, so a change of their entity would not find it. */
 START_TEST(a_dependent_that_could_not_be_found_again_gets_no_copy)
 {
-    struct key_part by_zip[] = { { .text = STR_LITERAL("Zip") }, manager };
     char name[401];
 
     memset(name, 'k', 400);
     name[400] = '\0';
     rule.partition_key = (struct copy_name){ .text = STR_LITERAL("Zip") };
     world_change(&world, "delete from indexes; delete from tables where index_id is not null");
-    world_add_index(&world, RULE,
-        (struct index){ .shape = INDEX_COPY,
-            .place = PLACE_OTHER_PARTITION,
-            .consistency = INDEX_STRONG,
-            .partition_key = { by_zip, 2 },
-            .projection = PROJECT_KEYS_ONLY,
-            .copies = &rule });
+    copy_world_add_rule(&world, RULE, &rule);
     put_properties("Managers", name, name, some_texts(&world.arena, "Name", "Lee", NULL));
     put_properties("People", "p", "r1", some_texts(&world.arena, "Manager", name, "Zip", name, NULL));
 

@@ -15,9 +15,10 @@
 #include "store/jobs/report_calls.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"
+#include "tests/support/copy_world.h"
 #include "tests/support/index_calls.h"
 
-enum { MANAGERS = 1100, PEOPLE = 30 };
+enum { PEOPLE = 30 };
 
 static struct world world;
 static long long index_id;
@@ -71,11 +72,7 @@ static void setup(void)
 {
     static const char *const managers[] = { "m0", "m1", "m2" };
 
-    world_open(&world);
-    world_change(&world,
-        "insert into tables (table_id, account, name, folded, created, live) "
-        "values (%d, 'acme', 'Managers', 'managers', 1, true)",
-        MANAGERS);
+    copy_world_open(&world);
     put("Managers", "acme", "m0", some_texts(&world.arena, "City", "Bonn", "Name", "Lee", NULL));
     put("Managers", "acme", "m1", some_texts(&world.arena, "City", "Rome", "Name", "Ray", NULL));
     put("Managers", "acme", "m2", some_texts(&world.arena, "Name", "Kim", NULL));
