@@ -337,7 +337,7 @@ MUTANTS = [
      "test_store", "copy_work", ["the_source_is_read_after_the_lock_of_the_dependent"]),
 
     # A visit ends with all intents of its source, also those of changes that came after it began.
-    ("G71", [("store/copies/sql/visit_end.sql", "i.bucket = v.bucket and i.id = any (v.covers) and i.kind = 4",
+    ("G71", [("store/copies/sql/visit_end.sql", "i.bucket = any (array[v.bucket]) and i.id = c.id",
               "i.bucket = v.bucket and i.table_id = $1::int8 and i.partition_key = $2::text and i.row_key = $3::text and i.kind = 4")],
      "test_store", "copy_visit", ["a_change_during_a_visit_asks_for_another_one"]),
 

@@ -173,6 +173,20 @@ static const struct plan_case {
     { "validate_sources", "intents_key", "row_key = " },
     { "due_keys", "entities_expires", "expires <= " },
     { "chunk_move_page", "blob_chunks_pkey", "ROW(account, digest) > ROW($1, $2)" },
+    { "visit_begin", "intents_key", "row_key = " },
+    { "visit_begin", "copy_visits_pkey", "row_key = " },
+    { "visit_lock", "copy_visits_pkey", "row_key = " },
+    { "visit_entries", "entities_pkey", "row_key > " },
+    { "visit_advance", "copy_visits_pkey", "row_key = " },
+    { "visit_end", "copy_visits_pkey", "row_key = " },
+    { "visit_end", "intents_pkey", "bucket = " },
+    { "visit_forget", "intents_key", "row_key = " },
+    { "visit_letter_delete", "dead_letters_pkey", "row_key = " },
+    { "copy_letter_delete", "dead_letters_pkey", "row_key = " },
+    { "intent_lock", "intents_key", "row_key = " },
+    { "copies_open", "intents_key", "row_key = " },
+    { "copies_open", "dead_letters_pkey", "row_key = " },
+    { "copies_open", "copy_visits_pkey", "row_key = " },
 };
 
 /* One of the index scans of the plan has the condition. */
