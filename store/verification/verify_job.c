@@ -708,21 +708,32 @@ static bool was_there(const struct report_difference *before)
            (before->state == DIFFERENCE_IN_FLIGHT && before->class != DIFFERENCE_UNKNOWN);
 }
 
+/* Judge a recorded difference again. again: the difference that is there now; NULL: none. */
+static void judge_again(struct report_difference *out, bool in_flight, const struct report_difference *again,
+    enum difference_state found)
+{
+    int64_t number = out->number;
+
+    if (in_flight) {
+        out->state = DIFFERENCE_IN_FLIGHT;
+    } else if (!again) {
+        out->state = was_there(out) ? DIFFERENCE_MENDED : DIFFERENCE_GONE;
+    } else {
+        *out = *again;
+        out->number = number;
+        out->state = found;
+    }
+}
+
 static void take_look(struct verify *work, const struct subject *subject, enum difference_state found,
     struct report_difference *out)
 {
     const struct difference *difference = find_difference(subject, out);
-    int64_t number = out->number;
+    struct report_difference again;
 
-    if (subject->facts.in_flight) {
-        out->state = DIFFERENCE_IN_FLIGHT;
-    } else if (!difference) {
-        out->state = was_there(out) ? DIFFERENCE_MENDED : DIFFERENCE_GONE;
-    } else {
-        *out = note(subject, difference, &work->job->arena);
-        out->number = number;
-        out->state = found;
-    }
+    if (difference)
+        again = note(subject, difference, &work->job->arena);
+    judge_again(out, subject->facts.in_flight, difference ? &again : NULL, found);
 }
 
 static const struct copy_suspect *find_suspect(const struct copy_look *look, const struct entity_key *key)
@@ -747,17 +758,11 @@ static void take_copy(struct verify *work, const struct copy_suspect *suspect, e
     struct report_difference *out)
 {
     const struct copy_difference *difference = find_copy(suspect, out);
-    int64_t number = out->number;
+    struct report_difference again;
 
-    if (difference && suspect->in_flight) {
-        out->state = DIFFERENCE_IN_FLIGHT;
-    } else if (!difference) {
-        out->state = was_there(out) ? DIFFERENCE_MENDED : DIFFERENCE_GONE;
-    } else {
-        *out = note_copy(suspect, difference, &work->job->arena);
-        out->number = number;
-        out->state = found;
-    }
+    if (difference)
+        again = note_copy(suspect, difference, &work->job->arena);
+    judge_again(out, difference && suspect->in_flight, difference ? &again : NULL, found);
 }
 
 /* Differences of copies, and named dependents whose entries are right. */
