@@ -123,7 +123,6 @@ static enum status read_walk(struct session *session, void *context, struct erro
     name_count = index_names_of(index, &session->arena, &names);
     chunk->has_manifests = index_has_manifest(index);
     chunk->is_unique = index->is_unique;
-    chunk->has_copies = index->copies;
     job_range_params(job, CHUNK_KEYS, &session->arena, &params);
     pg_add_names(&params, names, name_count, true);
     TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
@@ -303,8 +302,6 @@ static enum status copy(struct job *job, struct error *err)
     TRY(worker_attempt(job->store, read_walk, &chunk, err));
     if (chunk.is_gone)
         return cancel(job, err);
-    if (!chunk.has_copies)
-        return begin_validation(job, err);
     keys = ARENA_ARRAY(&job->arena, struct entity_key, chunk.count);
     for (size_t i = 0; i < chunk.count; i++)
         keys[i] = chunk.keys[i].key;

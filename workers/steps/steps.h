@@ -16,7 +16,7 @@ typedef enum status step_fn(
 struct message_step {
     enum intent_kind kind;
     const char *name;
-    bool together;               /* takes many keys in one transaction; if it fails, none has changed */
+    bool together;               /* takes many keys at once; after a failure any of them may come again */
     enum worker_counter counter; /* of work that is done */
     step_fn *run;
 };
