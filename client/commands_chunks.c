@@ -86,15 +86,17 @@ static bool read_store(const char *text, struct request *request)
 
 static int run_move(const struct client_config *config, int argc, char **argv)
 {
-    bool waits = argc == 2 && strcmp(argv[1], "--wait") == 0;
+    struct arguments arguments = { .command = "blob move-chunks" };
     struct tavola_reply *reply;
     struct tavola_record record;
     struct request request;
     struct tavola *client;
     int code = COMMAND_FAILED;
 
+    if (!arguments_read(MOVE_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     request_begin(&request);
-    if ((argc != 1 && !waits) || !read_store(argv[0], &request)) {
+    if (arguments.count != 1 || !read_store(arguments.words[0], &request)) {
         request_end(&request);
         return command_misused("blob move-chunks", MOVE_ARGUMENTS);
     }
@@ -104,7 +106,7 @@ static int run_move(const struct client_config *config, int argc, char **argv)
         return COMMAND_FAILED;
     }
     reply = calls_ask(client, "MoveChunks", &request);
-    if (waits)
+    if (arguments_value(&arguments, "--wait"))
         reply = operation_wait(client, reply);
     if (reply) {
         record = tavola_reply_record(reply);
@@ -122,8 +124,11 @@ static const struct command commands[] = {
         .run = run_stores },
     { .words = "blob move-chunks",
         .arguments = MOVE_ARGUMENTS,
-        .help = "begin an operation that moves the chunks of all blobs into one store, beside servers that "
-                "put and read; with --wait, wait for its end, and exit with 1 if chunks are left elsewhere",
+        .help =
+            "begin an operation that moves the chunks of all blobs into one store, beside servers that put "
+            "and read, and print its id, which `tavola api GetOperation` and ControlOperation take; with "
+            "--wait, wait for its end, and exit with 1 if chunks are left elsewhere. All servers and workers "
+            "have the settings of both stores by then, and put into the new one: docs/blobs.md",
         .examples = "tavola blob move-chunks s3 --wait\n",
         .run = run_move },
 };
