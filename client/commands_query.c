@@ -308,6 +308,17 @@ static bool read_projection(
     return false;
 }
 
+/* Whether there are words behind NAME and TABLE, which is so unless the index is a copy rule's. */
+static bool check_properties(const struct arguments *arguments, bool has_rule)
+{
+    if (has_rule == (arguments->count == 2))
+        return true;
+    fprintf(stderr, "tavola index create: %s\n",
+        has_rule ? "the index of a copy rule finds by the properties of --named-by: leave PROPERTY out"
+                 : "name a PROPERTY that the index finds by, or the source of a copy rule with --copy-from");
+    return false;
+}
+
 static int run_create_index(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "index create" };
@@ -323,8 +334,10 @@ static int run_create_index(const struct client_config *config, int argc, char *
     if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments) ||
         !read_projection(&arguments, names, &select) || !copy_arguments_read(&arguments, &rule, &has_rule))
         return COMMAND_MISUSED;
-    if (arguments.count < (has_rule ? 2 : 3) || arguments.count == ARGUMENTS_MAX_WORDS)
+    if (arguments.count < 2 || arguments.count == ARGUMENTS_MAX_WORDS)
         return command_misused("index create", INDEX_ARGUMENTS);
+    if (!check_properties(&arguments, has_rule))
+        return COMMAND_MISUSED;
     arguments.words[arguments.count] = NULL;
     index = (struct tavola_index){
         .name = arguments.words[0],
@@ -367,6 +380,40 @@ static int run_drop_index(const struct client_config *config, int argc, char **a
     return calls_close(client, code);
 }
 
+static void print_index_options(FILE *out)
+{
+    fprintf(out,
+        "\n"
+        "An index finds the entities of TABLE by the values of properties, within milliseconds of a write.\n"
+        "\n"
+        "  --filter TEXT             only entities that match have an entry\n"
+        "  --select NAME,NAME...     an entry has these properties of its entity; by default it has all\n"
+        "  --keys-only               an entry has the keys of its entity alone; an index of a table with "
+        "wide entities\n"
+        "                            needs this option or --select\n"
+        "  --same-partition          the entries lie in the partition of their entity, and commit with its "
+        "writes\n"
+        "  --strong                  the entries commit with the writes, in other partitions\n"
+        "  --unique                  a value has at most one entity\n"
+        "  --no-wait                 do not wait until the index is built\n"
+        "\n"
+        "A copy rule: the workers keep copies of properties of the entity that an entity of TABLE names, its "
+        "source.\n"
+        "The index finds the entities by what names their source, so there is no PROPERTY.\n"
+        "\n"
+        "  --copy-from TABLE         the table of the sources\n"
+        "  --named-by PART,PART      the partition key and the row key of the source, each as a property of "
+        "the\n"
+        "                            entities of TABLE, or as =TEXT, which is the same for all\n"
+        "  --copy NAME=PROPERTY,...  NAME, a property of the entities of TABLE, is a copy of PROPERTY of "
+        "their source;\n"
+        "                            NAME alone: the source's property has that name too\n"
+        "  --keep                    the copies of a source that does not exist stay; by default they are "
+        "removed\n"
+        "  --version-to NAME         NAME, a property of the entities of TABLE, gets the ETag of their "
+        "source\n");
+}
+
 static const struct command commands[] = {
     {
         .words = "query",
@@ -405,14 +452,13 @@ static const struct command commands[] = {
         .words = "index create",
         .arguments = INDEX_ARGUMENTS,
         .help =
-            "declare an index that finds by properties, and wait until it is built; its entries have all "
-            "properties of their entities, those of --select, or with --keys-only none; with --copy-from: a "
-            "copy rule, by which the workers keep copies of properties of the entity that an entity names "
-            "(--named-by: its partition key and its row key, each a property or =TEXT)",
+            "declare an index that finds entities by properties, or with --copy-from a copy rule, and wait "
+            "until it is built",
         .examples = "tavola index create PeopleByName people Name\n"
                     "tavola index create PeopleByAge people Age --select Name,Mail\n"
                     "tavola index create ManagerOfDepartment departments --copy-from managers "
                     "--named-by =company,Manager --copy ManagerName=Name\n",
+        .print_more = print_index_options,
         .run = run_create_index,
     },
     {

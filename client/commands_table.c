@@ -115,7 +115,8 @@ static const struct command commands[] = {
     { .words = "table create",
         .arguments = create_usage,
         .help = "create a table; --wide-entities: an entity may have 100,000 properties; --blob-properties: "
-                "properties may hold blobs",
+                "properties may hold blobs, which programs put (PutBlob with `write`), and export and import "
+                "carry with --blobs",
         .run = run_create },
     { .words = "table list",
         .arguments = ROWS_FORM,

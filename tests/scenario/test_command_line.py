@@ -444,6 +444,8 @@ class Together(ServerCase):
             self.assertRegex(shown, f"(?m)^{line}$")
         self.assertIn("RULE", self.run_command("table", "delete", managers, code=1))
         self.assertIn("--copy NAME=PROPERTY,...", self.run_command(*declared, code=2))
+        self.assertIn("leave PROPERTY out", self.run_command(*declared, "Manager", "--copy", "Phone", code=2))
+        self.assertIn("with --copy-from", self.run_command("index", "create", rule, departments, code=2))
         self.assertIn("--copy-from TABLE", self.run_command("index", "create", rule, departments, "Manager", "--keep", code=2))
         self.run_command("index", "drop", rule)
 
