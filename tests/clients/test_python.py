@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python client against a server and a worker: values, writes, pages, indexes, transactions, watches, breaks, access."""
 
+import concurrent.futures
 import datetime as dt
 import hashlib
 import io
@@ -17,6 +18,7 @@ import threading
 import unittest
 import uuid
 
+import grpc
 from tavola_test.certificates import Authority
 from tavola_test.processes import program_environment, run_program
 from tavola_test.receiver import Receiver
@@ -726,6 +728,36 @@ class Breaks(unittest.TestCase):
                 client.table("people").count()
             with self.assertRaises(tavola.Unavailable):
                 list(client.table("people").scan())
+
+
+class EndsWell(grpc.GenericRpcHandler):
+    """A server, or a proxy, that ends each call as if it was well, and answers nothing."""
+
+    def service(self, _details):
+        return grpc.stream_stream_rpc_method_handler(lambda _requests, _context: iter(()))
+
+
+class Unanswered(unittest.TestCase):
+    def setUp(self):
+        server = grpc.server(concurrent.futures.ThreadPoolExecutor(4), handlers=[EndsWell()])
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        self.addCleanup(lambda: server.stop(None).wait())
+        self.client = tavola.Client(f"127.0.0.1:{port}", timeout=5 * TIMEOUT_FACTOR)
+        self.addCleanup(self.client.close)
+
+    def test_an_import_is_no_success(self):
+        with self.assertRaisesRegex(tavola.Internal, "has not answered 8 of its messages"):
+            self.client.table("people").load(person("p", f"{n}", Text="x" * 20_000) for n in itertools.count())
+
+    def test_a_put_is_no_success(self):
+        for source in (b"x" * 1000, iter([b"x"])):
+            with self.assertRaisesRegex(tavola.Internal, "PutBlob, and has not answered it"):
+                self.client.put_blob("blob", source)
+
+    def test_a_write_is_no_success(self):
+        with self.assertRaisesRegex(tavola.Internal, "has not answered it"):
+            self.client.table("people").upsert(person("p", "r"))
 
 
 class Access(unittest.TestCase):

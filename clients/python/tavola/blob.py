@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Optional, Union
 import grpc
 
 from tavola import errors
-from tavola.connection import STREAM_SECONDS, Connection, Pauses, passes
+from tavola.connection import STREAM_SECONDS, Connection, Pauses, answered, passes
 from tavola.descriptors import METHODS, type_of
 from tavola.values import timestamp_of
 
@@ -139,9 +139,10 @@ class Upload:
 
     def send(self, parts: Iterator[bytes], offset: int, seconds: Optional[float]) -> Any:
         try:
-            return self.connection.open("BlobService/PutBlob", self.messages(parts, offset), seconds)
+            reply = self.connection.open("BlobService/PutBlob", self.messages(parts, offset), seconds)
         except grpc.RpcError as failed:
             raise self.failure or errors.of_call(failed) from None
+        return answered("BlobService/PutBlob", reply)
 
 
 def put(connection: Connection, source: Source, **header: Any) -> Any:

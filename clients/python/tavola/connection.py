@@ -114,6 +114,13 @@ def is_repeatable(method: Method, request: Any) -> bool:
     return method.repeatable and (not has_id or bool(request.request_id))
 
 
+def answered(name: str, reply: Any) -> Any:
+    """The reply. gRPC has none for a call that was ended as if it was well, such as by a proxy."""
+    if reply is None:
+        raise errors.Internal(f"the service has ended {name}, and has not answered it")
+    return reply
+
+
 class Connection:
     """A channel to the service. Thread-safe."""
 
@@ -145,7 +152,7 @@ class Connection:
         while True:
             try:
                 left = max(pauses.deadline - time.monotonic(), 0.001)
-                return self.stub(method)(request, timeout=left, metadata=self.metadata())
+                return answered(name, self.stub(method)(request, timeout=left, metadata=self.metadata()))
             except grpc.RpcError as failed:
                 error = errors.of_call(failed)
             may_repeat = passes(error) and (repeatable or error.reason in errors.NOTHING_DONE)

@@ -135,6 +135,8 @@ def _run_once(stream: _Stream, result: ImportResult) -> None:
     for position, message, reply in stream.replies():
         _note(result, position, message, reply, sent)
         sent += _count(message)
+    if stream.waiting:
+        raise errors.Internal(f"the service has ended the import, and has not answered {len(stream.waiting)} of its messages")
 
 
 def run_import(table: Any, entities: Iterable[Mapping]) -> ImportResult:
