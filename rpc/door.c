@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #include "base/log.h"
 #include "base/macros.h"
 #include "rpc/door_table.h"
+#include "rpc/lingering.h"
 
 enum {
     MAX_SOCKETS = 1 << 20,
@@ -37,6 +39,7 @@ enum {
     MAX_RETURN_DOUBLINGS = 4,
     FORGIVEN_US = 60000000,
     WATCH_US = 250000,
+    US_PER_MS = 1000,
 };
 
 struct door {
@@ -45,11 +48,14 @@ struct door {
     /* a descriptor that is given up to accept and close a connection when no other is left; -1: none */
     int spare;
     pthread_t watcher;
-    pthread_cond_t changed; /* signalled when a connection has opened, or `closing` is set */
-    bool closing;           /* tells the watcher to end */
-    bool is_closed;         /* the door is closed, and is freed when its last connection is */
+    /* signalled when a connection has opened or, while the door lingers, closed; or when `closing` is set */
+    pthread_cond_t changed;
+    bool closing;   /* tells the watcher to end */
+    bool is_closed; /* the door is closed, and is freed when its last connection is */
     /* connections wait on this listener, because there was no descriptor for them; -1: none */
     int stuck_listener;
+    atomic_bool lingers;
+    struct lingering lingering;
     atomic_int unauthenticated;
     atomic_uint_least64_t reasons[DOOR_REASONS];
 };
@@ -266,6 +272,26 @@ void door_read_numbers(struct door *door, struct door_numbers *out)
         out->reasons[i] = atomic_load(&door->reasons[i]);
 }
 
+void door_linger(struct door *door)
+{
+    atomic_store(&door->lingers, true);
+}
+
+void door_await_clients(struct door *door, int64_t wait_ms)
+{
+    int64_t deadline_us = clock_monotonic_us() + wait_ms * US_PER_MS;
+    struct lingering ended;
+
+    pthread_mutex_lock(&lock);
+    while (door->table.count > 0 && condition_wait_until(&door->changed, &lock, deadline_us))
+        continue;
+    atomic_store(&door->lingers, false);
+    ended = door->lingering;
+    door->lingering = (struct lingering){ 0 };
+    pthread_mutex_unlock(&lock);
+    lingering_end(&ended, deadline_us);
+}
+
 bool door_shed(struct door *door, bool all)
 {
     struct door_connection *worst;
@@ -318,6 +344,7 @@ static void add_connection(struct door *door, int socket, const struct door_addr
 
     connection->door = door;
     connection->socket = socket;
+    connection->poller = -1;
     connection->address = *address;
     connection->references = 1;
     connection->accepted_us = clock_monotonic_us();
@@ -377,17 +404,47 @@ static void no_longer_unauthenticated(struct door_connection *connection)
     atomic_fetch_sub(&connection->door->unauthenticated, 1);
 }
 
-void door_forget(struct door_connection *connection)
+bool door_lets_linger(const struct door_connection *connection)
 {
+    return atomic_load(&connection->door->lingers) && !door_has_hung_up(connection);
+}
+
+void door_note_poller(struct door_connection *connection, int poller)
+{
+    connection->poller = poller;
+}
+
+/*
+ * Keep the socket that the core closes, if its client has not hung up. The core expects that closing ends the watch on
+ * the socket. The lock is held.
+ */
+static bool keep_socket(struct door_connection *connection)
+{
+    if (!door_lets_linger(connection) || connection->poller < 0 ||
+        !lingering_has_client(connection->socket) ||
+        epoll_ctl(connection->poller, EPOLL_CTL_DEL, connection->socket, NULL) != 0)
+        return false;
+    lingering_add(&connection->door->lingering, connection->socket);
+    return true;
+}
+
+bool door_forget(struct door_connection *connection)
+{
+    bool keeps;
+
     pthread_mutex_lock(&lock);
+    keeps = keep_socket(connection);
     atomic_store(&sockets[connection->socket], NULL);
     door_table_remove(&connection->door->table, connection);
+    if (atomic_load(&connection->door->lingers))
+        pthread_cond_broadcast(&connection->door->changed);
     if (!connection->is_authenticated)
         no_longer_unauthenticated(connection);
     connection->socket = -1;
     free_if_unused(connection->door);
     release(connection);
     pthread_mutex_unlock(&lock);
+    return keeps;
 }
 
 /* ---- bytes of a connection ---- */

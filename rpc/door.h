@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * door.h - decides which connections of a server are accepted and which are hung up on, before the core sees
- * them.
+ * them; and how the connections of a server that stops end.
  *
  * gRPC's core accepts connections and reads from them by itself, and bounds neither. Therefore this program
- * defines accept4, listen, recvmsg, close and SSL_read (socket_calls.c); the dynamic linker prefers these to
- * the functions of the C library and OpenSSL. For a socket that belongs to a door they ask the door; for any
- * other socket they call the original. So the bytes of a connection are inspected where the core would have
- * read them, in the same thread and without a copy, with and without TLS.
+ * defines accept4, listen, epoll_ctl, recvmsg, shutdown, close and SSL_read (socket_calls.c); the dynamic linker
+ * prefers these to the functions of the C library and OpenSSL. For a socket that belongs to a door they ask the
+ * door; for any other socket they call the original. So the bytes of a connection are inspected where the core
+ * would have read them, in the same thread and without a copy, with and without TLS.
  *
  *   accepted --> unauthenticated --door_authenticate--> authenticated
  *                      |                                     |
@@ -60,6 +60,12 @@ void door_listen_end(void);
 bool door_has_listener(const struct door *door);
 
 void door_read_numbers(struct door *door, struct door_numbers *out);
+
+/* From now on a connection that the core ends stays open until its client hangs up: see lingering.h. */
+void door_linger(struct door *door);
+
+/* Wait until the core has ended all connections and their clients have hung up. After wait_ms close the others. */
+void door_await_clients(struct door *door, int64_t wait_ms);
 
 /*
  * Hang up on the connection that costs most memory and traffic: among the unauthenticated connections or,
@@ -125,7 +131,13 @@ bool door_look(struct door_connection *connection, const void *bytes, size_t len
 /* Whether the door has hung up on the connection. */
 bool door_has_hung_up(const struct door_connection *connection);
 
-/* Forget a connection whose socket is about to be closed. */
-void door_forget(struct door_connection *connection);
+/* The core shuts the connection down: whether only the direction to the client is to be shut down. */
+bool door_lets_linger(const struct door_connection *connection);
+
+/* The core watches the socket of the connection by this epoll instance. */
+void door_note_poller(struct door_connection *connection, int poller);
+
+/* Forget a connection whose socket is about to be closed. true: the door keeps the socket and closes it later. */
+bool door_forget(struct door_connection *connection);
 
 #endif

@@ -40,6 +40,7 @@ bool door_address_equal(const struct door_address *a, const struct door_address 
 struct door_connection {
     struct door *door;
     int socket; /* -1: closed */
+    int poller; /* the epoll instance that watches the socket; -1: none */
     struct door_address address;
     int references; /* references by the table and by calls */
     int calls;      /* counted calls that are open */

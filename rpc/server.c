@@ -25,6 +25,7 @@
 #include "base/condition.h"
 #include "base/log.h"
 #include "base/macros.h"
+#include "base/numbers.h"
 #include "rpc/call.h"
 #include "rpc/coalesce.h"
 #include "rpc/core_locks.h"
@@ -48,7 +49,8 @@ enum {
     /* before GOAWAY is sent, open calls have so long to end; new calls are refused one by one */
     REFUSING_MS = 300,
     DRAIN_STEP_MS = 20,
-    IDLE_MS = 200, /* without an open call for so long, GOAWAY has reached the clients */
+    IDLE_MS = 200,    /* without an open call for so long, GOAWAY has reached the clients */
+    LINGER_MS = 2000, /* then clients have so long to read what was sent to them and to hang up */
     /* Larger metadata ends the call; metadata larger than FRAME_SCAN_MAX_HEADER_BYTES ends the connection. */
     METADATA_BYTES = 16 * 1024,
     STREAM_WINDOW_BYTES = 512 * 1024,
@@ -525,12 +527,14 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
     if (server->thread_count == 0 && start_threads(server, 1, NULL) != STATUS_OK)
         abort(); /* without a thread the stop would never end */
     atomic_store(&host->stopping, true);
-    (void)wait_for(host, has_no_open_calls, grace_ms < REFUSING_MS ? grace_ms : REFUSING_MS);
+    (void)wait_for(host, has_no_open_calls, numbers_min(REFUSING_MS, grace_ms));
+    door_linger(server->door);
     close_to_new_calls(server);
     if (!wait_drained(host, grace_ms)) {
         grpc_server_cancel_all_calls(host->core);
         wait_empty(host);
     }
+    door_await_clients(server->door, numbers_min(LINGER_MS, grace_ms));
     /* Nothing can be started any more: all calls are gone, and only calls use the queue. */
     grpc_completion_queue_shutdown(host->queue);
     for (int i = 0; i < server->thread_count; i++)

@@ -141,7 +141,8 @@ int rpc_server_port(const struct rpc_server *server);
  * For a short time, or until no call is open, new calls still begin, so that the owner can refuse them. A
  * call that arrives later is not read, and the client may send it to another server. If calls stay open,
  * clients get GOAWAY while the connection is in use; a call that crosses the GOAWAY ends as CANCELLED, which
- * gRPC's core does not let us change. Blocks; if no call is open, only for a fraction of a second.
+ * gRPC's core does not let us change. Blocks; if no call is open and clients hang up when the server does, only
+ * for a fraction of a second, otherwise up to two seconds longer.
  */
 void rpc_server_stop(struct rpc_server *server, int64_t grace_ms);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socket_calls.c - this program's own accept4, listen, recvmsg, close and SSL_read: see door.h.
+ * socket_calls.c - this program's own accept4, listen, epoll_ctl, recvmsg, shutdown, close and SSL_read: see door.h.
  *
  * The core calls these functions as it would call those of the C library and OpenSSL. If no door knows the
  * socket, the original is called. With TLS the core passes the bytes of one connection at a time to OpenSSL,
@@ -12,6 +12,7 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,12 +76,30 @@ int accept4(int socket, struct sockaddr *address, socklen_t *size, int flags)
     return (int)syscall(SYS_accept4, socket, address, size, flags);
 }
 
+int epoll_ctl(int poller, int operation, int socket, struct epoll_event *event)
+{
+    struct door_connection *connection = operation == EPOLL_CTL_ADD ? door_of_socket(socket) : NULL;
+
+    if (connection)
+        door_note_poller(connection, poller);
+    return (int)syscall(SYS_epoll_ctl, poller, operation, socket, event);
+}
+
+/* ---- ending ---- */
+
+int shutdown(int socket, int how)
+{
+    struct door_connection *connection = how == SHUT_RDWR ? door_of_socket(socket) : NULL;
+
+    return (int)syscall(SYS_shutdown, socket, connection && door_lets_linger(connection) ? SHUT_WR : how);
+}
+
 int close(int socket)
 {
     struct door_connection *connection = door_of_socket(socket);
 
-    if (connection)
-        door_forget(connection);
+    if (connection && door_forget(connection))
+        return 0;
     return (int)syscall(SYS_close, socket);
 }
 

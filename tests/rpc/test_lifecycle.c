@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_lifecycle.c - how calls and servers end: cancellation, deadlines, late replies, stop, and addresses in use. */
+#include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "rpc/coalesce.h"
 #include "tests/rpc/echo_server.h"
@@ -234,6 +237,154 @@ START_TEST(stop_lets_open_calls_finish)
 }
 END_TEST
 
+/* ---- stop, seen by a client that writes its own HTTP/2 ---- */
+
+enum { DATA, HEADERS, SETTINGS = 4, PING = 6, GOAWAY, END_STREAM = 1, ACK = 1, END_HEADERS = 4 };
+enum { HEAD_BYTES = 9, ANY_STREAM = 0x7fffffff, FRAME_MAX = 16384 };
+
+struct frame {
+    uint8_t head[HEAD_BYTES], payload[FRAME_MAX];
+    size_t length;
+};
+
+static void append_frame(struct buf *out, int type, int flags, int stream, struct str payload)
+{
+    const char head[HEAD_BYTES] = { 0, (char)(payload.len >> 8), (char)payload.len, (char)type, (char)flags,
+        0, 0, 0, (char)stream };
+
+    buf_append(out, str_of_bytes(head, sizeof(head)));
+    buf_append(out, payload);
+}
+
+static struct str header_block(const char *path)
+{
+    const char *fields[] = { ":method", "POST", ":scheme", "http", ":path", path, ":authority", "echo", "te",
+        "trailers", "content-type", "application/grpc" };
+    struct buf out;
+
+    buf_init(&out, &arena);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        const char head[] = { 0, (char)strlen(fields[i]) }; /* 0: a literal without indexing */
+
+        buf_append(&out, i % 2 == 0 ? str_of_bytes(head, 2) : str_of_bytes(head + 1, 1));
+        buf_append(&out, str_of(fields[i]));
+    }
+    return buf_str(&out);
+}
+
+/* Whether the kernel has taken all bytes. */
+static bool send_all(int client, struct str bytes)
+{
+    return send(client, bytes.data, bytes.len, MSG_NOSIGNAL) == (ssize_t)bytes.len;
+}
+
+static bool send_frame(int client, int type, int flags, struct str payload)
+{
+    struct buf out;
+
+    buf_init(&out, &arena);
+    append_frame(&out, type, flags, 0, payload);
+    return send_all(client, buf_str(&out));
+}
+
+static int connect_to_server(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    strcpy(address.sun_path, echo.address + strlen("unix:"));
+    ck_assert_int_eq(connect(client, (struct sockaddr *)&address, sizeof(address)), 0);
+    return client;
+}
+
+/* A connection with a call of Hold that the server has received. */
+static int connect_held(void)
+{
+    int client = connect_to_server();
+    struct buf out;
+
+    buf_init(&out, &arena);
+    buf_append(&out, str_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+    append_frame(&out, SETTINGS, 0, 0, STR_EMPTY);
+    append_frame(&out, HEADERS, END_HEADERS, 1, header_block("/test.Echo/Hold"));
+    append_frame(&out, DATA, END_STREAM, 1, STR_LITERAL("\0\0\0\0\4wait"));
+    ck_assert(send_all(client, buf_str(&out)));
+    echo_wait(&echo.held_count, 1);
+    return client;
+}
+
+static void read_frame(int client, struct frame *out)
+{
+    ck_assert_int_eq(recv(client, out->head, HEAD_BYTES, MSG_WAITALL), HEAD_BYTES);
+    out->length = (size_t)out->head[1] << 8 | out->head[2];
+    ck_assert_uint_le(out->length, FRAME_MAX);
+    if (out->length > 0)
+        ck_assert_int_eq(recv(client, out->payload, out->length, MSG_WAITALL), (ssize_t)out->length);
+}
+
+static uint32_t last_stream_of(const struct frame *goaway)
+{
+    const uint8_t *at = goaway->payload;
+
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* Answer PINGs until the GOAWAY that names the last call which the server has taken. */
+static void read_last_goaway(int client)
+{
+    struct frame frame;
+
+    do {
+        read_frame(client, &frame);
+        if (frame.head[3] == PING && !(frame.head[4] & ACK))
+            ck_assert(send_frame(client, PING, ACK, str_of_bytes(frame.payload, frame.length)));
+    } while (frame.head[3] != GOAWAY || last_stream_of(&frame) == ANY_STREAM);
+}
+
+static struct str read_to_end(int client)
+{
+    struct buf out;
+    char bytes[4096];
+    ssize_t length;
+
+    buf_init(&out, &arena);
+    while ((length = recv(client, bytes, sizeof(bytes), 0)) > 0)
+        buf_append(&out, str_of_bytes(bytes, (size_t)length));
+    return buf_str(&out);
+}
+
+/*
+ * gRPC's clients close a connection on which a send fails, without reading what has arrived. The call ends before
+ * the stop (0) or after the last GOAWAY (1): then it is the core that ends the connection.
+ */
+START_TEST(client_that_still_sends_reads_its_status)
+{
+    int client = connect_held();
+    struct pollfd end = { .fd = client, .events = POLLRDHUP };
+    pthread_t stopper;
+    struct str rest;
+
+    if (_i == 0)
+        rpc_call_finish(
+            echo_take(echo.held, &echo.held_count, NULL), CODE_UNAVAILABLE, str_of("read-me"), STR_EMPTY);
+    ck_assert_int_eq(pthread_create(&stopper, NULL, stop_thread, NULL), 0);
+    if (_i == 1) {
+        read_last_goaway(client);
+        rpc_call_finish(
+            echo_take(echo.held, &echo.held_count, NULL), CODE_UNAVAILABLE, str_of("read-me"), STR_EMPTY);
+    }
+    ck_assert_int_eq(poll(&end, 1, WAIT_S * 1000), 1);
+    ck_assert_msg(
+        send_frame(client, PING, 0, str_of("12345678")), "the server has closed: %s", strerror(errno));
+    rest = read_to_end(client);
+
+    ck_assert_msg(
+        memmem(rest.data, rest.len, "read-me", strlen("read-me")), "no status in %zu bytes", rest.len);
+    close(client);
+    pthread_join(stopper, NULL);
+}
+END_TEST
+
 /* ---- everything at once ---- */
 
 static void *storm_client(void *argument)
@@ -418,6 +569,7 @@ Suite *test_lifecycle_suite(void)
     tcase_add_test(tc, replies_of_one_thread_leave_together);
     tcase_add_test(tc, stop_cancels_calls_that_outlast_the_grace);
     tcase_add_test(tc, stop_lets_open_calls_finish);
+    tcase_add_loop_test(tc, client_that_still_sends_reads_its_status, 0, 2);
     tcase_add_loop_test(tc, storm_ends_every_call_once, 0, 2);
     tcase_add_test(tc, busy_port_is_an_error_that_names_it);
     tcase_add_test(tc, socket_of_a_living_server_is_not_taken);
