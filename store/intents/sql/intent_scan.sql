@@ -4,7 +4,7 @@
 -- most $4, so that the work is bounded however much is open; at most $5 in all, the first of every
 -- bucket before the second of any. An intent that was made more than five seconds ahead of the
 -- clock counts as old enough, because the clock was set back; so does one whose retry is more than
--- two minutes ahead. By (bucket, id).
+-- twenty minutes ahead, twice as long as a retry ever waits. By (bucket, id).
 select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version
 from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
 cross join unnest($1::int2[], $2::uuid[]) u(bucket, after)
@@ -22,7 +22,7 @@ cross join lateral (
                 select from dead_letters d
                 where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
                     and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
-                    and d.next_try > now() and d.next_try < now() + interval '2 minutes'
+                    and d.next_try > now() and d.next_try < now() + interval '20 minutes'
                 offset 0)
         order by x.id
         limit $4::int8) o) i

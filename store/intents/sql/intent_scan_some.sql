@@ -20,7 +20,7 @@ cross join lateral (
                 select from dead_letters d
                 where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
                     and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
-                    and d.next_try > now() and d.next_try < now() + interval '2 minutes')
+                    and d.next_try > now() and d.next_try < now() + interval '20 minutes')
          order by x.id
          limit $6::int8)
         union all
@@ -31,7 +31,7 @@ cross join lateral (
                 select from dead_letters d
                 where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
                     and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
-                    and d.next_try > now() and d.next_try < now() + interval '2 minutes')
+                    and d.next_try > now() and d.next_try < now() + interval '20 minutes')
          order by x.id
          limit $6::int8)
         union all
@@ -42,7 +42,7 @@ cross join lateral (
                 select from dead_letters d
                 where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
                     and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
-                    and d.next_try > now() and d.next_try < now() + interval '2 minutes')
+                    and d.next_try > now() and d.next_try < now() + interval '20 minutes')
          order by x.id
          limit $6::int8)) o) i
 where i.turn <= $6::int8

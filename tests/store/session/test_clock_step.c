@@ -5,6 +5,7 @@
  */
 #include <check.h>
 
+#include "domain/intents/retry_budget.h"
 #include "domain/limits.h"
 #include "domain/ticks.h"
 #include "store/dead_letters/claim_work.h"
@@ -99,7 +100,8 @@ START_TEST(a_retry_further_ahead_than_any_is_due)
     error_set(&err, STATUS_INTERNAL, "broken");
     ck_assert_int_eq(
         dead_letter_work_count_failure(world.worker, &message, &err, &failures, &err), STATUS_OK);
-    ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
+    ck_assert_int_eq(
+        dead_letter_work_retry_after(world.worker, &message, RETRY_LONGEST_WAIT_MS, &err), STATUS_OK);
     scan(0, 0);
 
     test_sql(world.sql, "update dead_letters set next_try = next_try + interval '1 hour'");
