@@ -14,6 +14,7 @@
 #include "domain/intents/delivery.h"
 #include "domain/limits.h"
 #include "domain/text.h"
+#include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
 
 enum {
@@ -245,9 +246,9 @@ static enum disposition run_alone(struct batch *batch, struct worker_ctx *ctx, c
     return DISPOSITION_AGAIN;
 }
 
-/* Items that one step runs in one transaction; intents[i] is that of items[i]. */
+/* Items of one step, which runs them in one transaction; intents[i] is that of items[i]. */
 struct part {
-    const struct message_step *step;
+    const struct message_step *step; /* NULL: items that will run alone, of several steps */
     struct item **items;
     struct intent *intents;
     size_t count;
@@ -261,15 +262,42 @@ static struct part part_cut(const struct part *part, size_t number)
 }
 
 /*
- * Run the part in one transaction. If that fails by fault of the work, run its quarters, down to
+ * Leave the work of keys that have failed and whose next try is not due: their intents stay, and the relay publishes
+ * them when it is due. Otherwise each write to a failing key would bring its next try forward. This is asked only when
+ * an attempt with all keys has failed: so it costs nothing if all is well, and a write that mends its key is not late.
+ */
+static void leave_waiting(struct batch *batch, struct worker_ctx *ctx, struct part *part)
+{
+    bool *waiting = ARENA_ARRAY(&ctx->arena, bool, part->count);
+    struct error err = { 0 };
+    size_t kept = 0;
+
+    if (claim_work_find_waiting(ctx->store, part->intents, part->count, waiting, &err) != STATUS_OK) {
+        note_trouble(batch, &err);
+        return;
+    }
+    for (size_t i = 0; i < part->count; i++) {
+        part->items[i]->disposition = waiting[i] ? DISPOSITION_DONE : DISPOSITION_OPEN;
+        part->items[i]->is_due = !waiting[i];
+        part->items[kept] = part->items[i];
+        part->intents[kept] = part->intents[i];
+        kept += !waiting[i];
+    }
+    part->count = kept;
+}
+
+/*
+ * Run the part in one transaction. If that fails by fault of the work, leave the keys that wait for
+ * their next try, and run the others again. Without such keys run the quarters of the part, down to
  * parts of MIN_PART keys, whose items stay open.
  *
  * false: run no other part either; open items are then tried alone. The worker stops, the database
  * cannot be used, too many parts have failed, or a key is locked: the quarter with that key would
  * wait for the lock again.
  */
-static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct part *part)
+static bool run_part(struct batch *batch, struct worker_ctx *ctx, struct part *part)
 {
+    size_t count = part->count;
     struct error err = { 0 };
     enum status status;
     bool goes_on = true;
@@ -291,6 +319,10 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
     }
     if (!is_fault_of_work(status))
         return false;
+    if (!part->items[0]->is_due)
+        leave_waiting(batch, ctx, part);
+    if (part->count < count)
+        return part->count == 0 || run_part(batch, ctx, part);
     if (part->count <= MIN_PART)
         return ++batch->culprits < MAX_CULPRITS;
     for (size_t i = 0; i < PARTS && goes_on; i++) {
@@ -301,22 +333,53 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
     return goes_on;
 }
 
-static void run_together(struct batch *batch, struct worker_ctx *ctx, const struct message_step *step)
+static bool is_of_part(const struct item *item, const struct part *part)
+{
+    if (item->disposition != DISPOSITION_OPEN || is_suspect(item))
+        return false;
+    return part->step ? item->step == part->step : item->step->together && !item->is_due;
+}
+
+/* The open items of the step, without suspects. step NULL: see run_open. */
+static struct part collect_part(
+    const struct batch *batch, struct worker_ctx *ctx, const struct message_step *step)
 {
     struct part all = { .step = step,
         .items = ARENA_ARRAY(&ctx->arena, struct item *, batch->item_count),
         .intents = ARENA_ARRAY(&ctx->arena, struct intent, batch->item_count) };
 
     for (size_t i = 0; i < batch->item_count; i++) {
-        struct item *item = &batch->items[i];
-
-        if (item->step != step || item->disposition != DISPOSITION_OPEN || is_suspect(item))
+        if (!is_of_part(&batch->items[i], &all))
             continue;
-        all.items[all.count] = item;
-        all.intents[all.count++] = item->intent;
+        all.items[all.count] = &batch->items[i];
+        all.intents[all.count++] = batch->items[i].intent;
     }
+    return all;
+}
+
+static void run_together(struct batch *batch, struct worker_ctx *ctx, const struct message_step *step)
+{
+    struct part all = collect_part(batch, ctx, step);
+
     if (all.count > 0)
         (void)run_part(batch, ctx, &all);
+}
+
+/* Run the open items one by one. Those of an attempt that a lock has ended were not asked about yet. */
+static void run_open(struct batch *batch, struct worker_ctx *ctx)
+{
+    struct part unasked = collect_part(batch, ctx, NULL);
+
+    if (unasked.count > 0 && !batch->store_failed && !worker_is_stopping(ctx->shared))
+        leave_waiting(batch, ctx, &unasked);
+    for (size_t i = 0; i < batch->item_count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->disposition == DISPOSITION_OPEN)
+            item->disposition = run_alone(batch, ctx, item);
+        if (item->disposition == DISPOSITION_AGAIN)
+            metrics_count(ctx->shared, WORKER_RELEASED, 1);
+    }
 }
 
 void batch_run(struct batch *batch, struct worker_ctx *ctx)
@@ -326,12 +389,5 @@ void batch_run(struct batch *batch, struct worker_ctx *ctx)
         if (steps[i].together)
             run_together(batch, ctx, &steps[i]);
     }
-    for (size_t i = 0; i < batch->item_count; i++) {
-        struct item *item = &batch->items[i];
-
-        if (item->disposition == DISPOSITION_OPEN)
-            item->disposition = run_alone(batch, ctx, item);
-        if (item->disposition == DISPOSITION_AGAIN)
-            metrics_count(ctx->shared, WORKER_RELEASED, 1);
-    }
+    run_open(batch, ctx);
 }

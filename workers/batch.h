@@ -8,8 +8,9 @@
 #include "workers/steps/steps.h"
 
 enum disposition {
-    DISPOSITION_OPEN,  /* not tried yet */
-    DISPOSITION_DONE,  /* the result is in PostgreSQL: acknowledge */
+    DISPOSITION_OPEN, /* not tried yet */
+    /* the result, or the time of the next try, is in PostgreSQL: acknowledge */
+    DISPOSITION_DONE,
     DISPOSITION_AGAIN, /* not done, and not because of the work itself: release */
     /* a kind that this version does not know: do nothing, so that another worker reclaims it */
     DISPOSITION_LEAVE,
@@ -21,6 +22,7 @@ struct item {
     const struct message_step *step; /* NULL: unknown kind */
     int64_t deliveries;              /* the maximum over the messages */
     enum disposition disposition;
+    bool is_due;         /* asked: the key does not wait for its next try */
     size_t first, count; /* its messages in the batch */
 };
 
@@ -44,7 +46,8 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
  * Run every item. Items of a kind that can share a transaction do. If the transaction fails, the
  * items are split into quarters, down to few items, which then run alone, so a failing item does no
  * harm to others. An item that was delivered before without a report runs alone, with a count in
- * the database that survives a crash.
+ * the database that survives a crash. An item whose key has failed and whose next try is not due is
+ * not tried alone.
  *
  * Afterwards no item is DISPOSITION_OPEN. If very many items fail, the rest is DISPOSITION_AGAIN,
  * so that new messages need not wait for them.

@@ -16,7 +16,7 @@ struct claim_request {
     const struct claim_owner *owner;
     const struct intent *intents;
     size_t count;
-    bool *suspects;
+    bool *marks; /* the answer, one for each intent */
 };
 
 static void owner_params(const struct claim_owner *owner, struct arena *arena, struct pg_params *params)
@@ -26,7 +26,8 @@ static void owner_params(const struct claim_owner *owner, struct arena *arena, s
     pg_add_bytes(params, str_of(owner->start_id));
 }
 
-static void intent_params(const struct claim_request *work, struct arena *arena, struct pg_params *params)
+static void intent_params(
+    const struct claim_request *work, bool with_ids, struct arena *arena, struct pg_params *params)
 {
     struct pg_array buckets, ids, kinds, tables, partitions, rows;
 
@@ -47,11 +48,20 @@ static void intent_params(const struct claim_request *work, struct arena *arena,
         pg_array_bytes(&rows, intent->key.row);
     }
     pg_add_array(params, &buckets);
-    pg_add_array(params, &ids);
+    if (with_ids)
+        pg_add_array(params, &ids);
     pg_add_array(params, &kinds);
     pg_add_array(params, &tables);
     pg_add_array(params, &partitions);
     pg_add_array(params, &rows);
+}
+
+/* found: positions of intents, from 1. */
+static void mark_found(const struct claim_request *work, const PGresult *found)
+{
+    memset(work->marks, 0, work->count * sizeof(*work->marks));
+    for (int i = 0; i < PQntuples(found); i++)
+        work->marks[pg_int8(found, i, PG_ONLY_COLUMN) - 1] = true;
 }
 
 static enum status take_claim(struct session *session, void *context, struct error *err)
@@ -62,11 +72,9 @@ static enum status take_claim(struct session *session, void *context, struct err
 
     owner_params(work->owner, &session->arena, &params);
     pg_add_int8(&params, work->owner->duration_ms);
-    intent_params(work, &session->arena, &params);
+    intent_params(work, true, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_claim_take, &params, &found, err));
-    memset(work->suspects, 0, work->count * sizeof(*work->suspects));
-    for (int i = 0; i < PQntuples(found); i++)
-        work->suspects[pg_int8(found, i, PG_ONLY_COLUMN) - 1] = true;
+    mark_found(work, found);
     return STATUS_OK;
 }
 
@@ -76,6 +84,27 @@ enum status claim_work_take(struct worker *store, const struct claim_owner *owne
     struct claim_request work = { owner, intents, count, suspects };
 
     return worker_attempt(store, take_claim, &work, err);
+}
+
+static enum status find_waiting(struct session *session, void *context, struct error *err)
+{
+    struct claim_request *work = context;
+    struct pg_params params;
+    PG_RESULT found = NULL;
+
+    pg_params_init(&params, &session->arena);
+    intent_params(work, false, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_dead_letter_waiting, &params, &found, err));
+    mark_found(work, found);
+    return STATUS_OK;
+}
+
+enum status claim_work_find_waiting(
+    struct worker *store, const struct intent *intents, size_t count, bool *waiting, struct error *err)
+{
+    struct claim_request work = { NULL, intents, count, waiting };
+
+    return worker_attempt(store, find_waiting, &work, err);
 }
 
 static enum status renew_claim(struct session *session, void *context, struct error *err)

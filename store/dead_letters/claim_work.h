@@ -30,6 +30,15 @@ struct claim_owner {
  */
 MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err);
+
+/*
+ * Find the intents whose keys have failed and whose next try is not due.
+ *
+ * waiting  has room for count; true for each such intent; no suspect is among them
+ */
+MUST_USE enum status claim_work_find_waiting(
+    struct worker *store, const struct intent *intents, size_t count, bool *waiting, struct error *err);
+
 MUST_USE enum status claim_work_renew(
     struct worker *store, const struct claim_owner *owner, struct error *err);
 MUST_USE enum status claim_work_release(

@@ -8,9 +8,9 @@
 #include "store/intents/backlog_work.h"
 #include "store/intents/lease_work.h"
 #include "store/intents/queue_work.h"
+#include "store/intents/scan_reach.h"
 #include "store/transactions/transaction_work.h"
 #include "workers/effects/effects.h"
-#include "store/intents/scan_reach.h"
 
 #include <string.h>
 
@@ -256,6 +256,11 @@ static struct sim_dead_letter *dead_letter_of(const struct intent *intent)
     return intent->kind == INTENT_RECONCILE ? &db.key_dead_letters[what] : &db.transaction_dead_letters[what];
 }
 
+static bool is_waiting(const struct intent *intent)
+{
+    return dead_letter_of(intent)->next_us > db_clock_us();
+}
+
 /* Sorted by id, as an index would give them. */
 static size_t collect_open(
     int range, struct intent_id from, int64_t min_age_ms, const struct sim_intent **out)
@@ -267,8 +272,7 @@ static size_t collect_open(
 
         if (!intent->open || intent->intent.bucket / (1024 / LEASE_RANGES) != range ||
             intent_id_compare(intent->intent.id, from) < 0 ||
-            db_clock_us() - intent->created_us < min_age_ms * 1000 ||
-            dead_letter_of(&intent->intent)->next_us > db_clock_us())
+            db_clock_us() - intent->created_us < min_age_ms * 1000 || is_waiting(&intent->intent))
             continue;
         out[count++] = intent;
         for (size_t at = count - 1;
@@ -417,6 +421,17 @@ enum status claim_work_take(struct worker *store, const struct claim_owner *owne
     db_rollback();
     for (size_t i = 0; i < count; i++)
         suspects[i] = sim_chance(5);
+    return STATUS_OK;
+}
+
+enum status claim_work_find_waiting(
+    struct worker *store, const struct intent *intents, size_t count, bool *waiting, struct error *err)
+{
+    (void)store;
+    TRY(db_begin("find what waits", err));
+    db_rollback();
+    for (size_t i = 0; i < count; i++)
+        waiting[i] = is_waiting(&intents[i]);
     return STATUS_OK;
 }
 

@@ -45,7 +45,7 @@ static struct fake {
     int reconciles;         /* calls, including failed ones */
     int waited;             /* for locks that other transactions hold */
     int steps, counted, delayed, buried, scans, scans_from_start;
-    int begun, claimed, renewed, released, looked_for_dead;
+    int begun, claimed, renewed, released, looked_for_dead, looked_for_waiting;
     bool reconciled_before_hand, dead_hand_is_locked;
     void (*meanwhile)(void); /* what happens during a call */
     int64_t scan_age_ms, connection;
@@ -301,6 +301,17 @@ enum status claim_work_take(struct worker *store, const struct claim_owner *owne
     fake.reconciled_before_hand = fake.reconciled[0] != '\0';
     for (size_t i = 0; i < count; i++)
         suspects[i] = str_starts_with(intents[i].key.row, STR_LITERAL("suspect"));
+    return STATUS_OK;
+}
+
+enum status claim_work_find_waiting(
+    struct worker *store, const struct intent *intents, size_t count, bool *waiting, struct error *err)
+{
+    (void)store;
+    TRY(fake_down(err));
+    fake.looked_for_waiting++;
+    for (size_t i = 0; i < count; i++)
+        waiting[i] = has_word(intents[i].key.row, "waits");
     return STATUS_OK;
 }
 
@@ -604,6 +615,48 @@ START_TEST(a_failing_key_is_counted_and_delays_no_other_key)
     ck_assert_int_eq(fake.buried, 0);
     ck_assert_str_eq(fake.cause, "a bad row");
     check_queue(0, 0);
+}
+END_TEST
+
+/* Otherwise each write to a key that fails would bring its next try forward. */
+START_TEST(a_key_whose_next_try_is_not_due_is_left)
+{
+    publish(INTENT_RECONCILE, "a");
+    publish(INTENT_RECONCILE, "bad-waits");
+    publish(INTENT_RECONCILE, "c");
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, " a c|");
+    ck_assert_int_eq(fake.reconciles, 2); /* with it, then without it */
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(a_key_that_is_not_due_and_succeeds_with_others_is_done)
+{
+    publish(INTENT_RECONCILE, "a");
+    publish(INTENT_RECONCILE, "waits");
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, " a waits|");
+    ck_assert_int_eq(fake.looked_for_waiting, 0);
+}
+END_TEST
+
+/* The lock of another key ends the attempt with all keys; then each is tried alone. */
+START_TEST(a_key_that_is_not_due_is_left_behind_a_lock)
+{
+    publish(INTENT_RECONCILE, "slow");
+    publish(INTENT_RECONCILE, "waits-bad");
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.waited, 2);
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(1, 1);
 }
 END_TEST
 
@@ -994,6 +1047,23 @@ START_TEST(polled_work_is_in_hand_while_it_is_done)
     ck_assert_int_eq(fake.begun, 1);
     ck_assert_int_eq(fake.released, 1);
     ck_assert_int_eq(fake.claimed, 0);
+}
+END_TEST
+
+/* It is counted before each try; if it were left, it would not be. */
+START_TEST(a_suspect_is_not_left)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "bad");
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "suspect-waits");
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "waits-bad");
+    redis_server_kill(&server);
+
+    ck_assert_uint_eq(loop_turn(&loop), 3);
+
+    ck_assert_int_eq(fake.begun, 1);
+    ck_assert_str_eq(fake.reconciled, " suspect-waits|");
+    ck_assert_int_eq(fake.counted, 1);
+    ck_assert_int_eq(fake.looked_for_waiting, 1);
 }
 END_TEST
 
@@ -1481,6 +1551,9 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, a_key_is_reconciled_then_acknowledged);
     tcase_add_test(consumer, messages_of_one_key_are_one_piece_of_work);
     tcase_add_test(consumer, a_failing_key_is_counted_and_delays_no_other_key);
+    tcase_add_test(consumer, a_key_whose_next_try_is_not_due_is_left);
+    tcase_add_test(consumer, a_key_that_is_not_due_and_succeeds_with_others_is_done);
+    tcase_add_test(consumer, a_key_that_is_not_due_is_left_behind_a_lock);
     tcase_add_loop_test(consumer, a_culprit_is_found_by_quarters, 0, 3);
     tcase_add_test(consumer, two_culprits_are_found_by_quarters);
     tcase_add_test(consumer, many_culprits_are_not_searched_for);
@@ -1497,6 +1570,7 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, what_keeps_coming_back_holds_up_nothing_new);
     tcase_add_test(consumer, without_a_database_messages_are_handed_back_uncounted);
     tcase_add_test(consumer, a_silent_workers_message_is_counted_before_it_runs_alone);
+    tcase_add_test(consumer, a_suspect_is_not_left);
     tcase_add_test(consumer, a_suspect_that_ends_without_a_result_is_not_counted);
     tcase_add_test(consumer, no_other_worker_claims_long_work);
     tcase_add_test(consumer, polled_work_is_in_hand_while_it_is_done);

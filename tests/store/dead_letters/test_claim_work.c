@@ -5,6 +5,7 @@
  */
 #include <check.h>
 
+#include "domain/intents/retry_budget.h"
 #include "store/background/sweep.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
@@ -113,6 +114,51 @@ START_TEST(deliveries_and_failures_are_counted_apart)
     ck_assert_int_eq(dead_letters("true"), 0);
     ck_assert_int_eq(begin("a"), 0);
     ck_assert_int_eq(dead_letters("true"), 0);
+}
+END_TEST
+
+/* Returns which of the intents wait for their next try, as digits. */
+static const char *waiting(const struct intent *intents, size_t count)
+{
+    bool *waits = ARENA_ARRAY(&world.arena, bool, count);
+    char *digits = ARENA_ARRAY(&world.arena, char, count + 1);
+
+    succeeds(claim_work_find_waiting(world.worker, intents, count, waits, &err));
+    for (size_t i = 0; i < count; i++)
+        digits[i] = waits[i] ? '1' : '0';
+    return digits;
+}
+
+/* As a scan, which finds the keys that do not wait. */
+START_TEST(a_failed_key_waits_until_its_next_try_is_due)
+{
+    struct intent *open = scan(3);
+    struct error cause = { 0 };
+    int32_t failures;
+
+    error_set(&cause, STATUS_INTERNAL, "broken");
+    ck_assert_str_eq(waiting(open, 3), "000");
+    succeeds(dead_letter_work_count_failure(world.worker, &open[1], &cause, &failures, &err));
+    ck_assert_str_eq(waiting(open, 3), "000");
+
+    succeeds(dead_letter_work_retry_after(world.worker, &open[1], RETRY_LONGEST_WAIT_MS, &err));
+    ck_assert_str_eq(waiting(open, 3), "010");
+    scan(2);
+
+    test_sql(world.sql,
+        "update dead_letters set next_try = next_try + interval '1 hour'"); /* the clock was set back */
+    ck_assert_str_eq(waiting(open, 3), "000");
+    scan(3);
+}
+END_TEST
+
+START_TEST(a_suspect_does_not_wait)
+{
+    struct intent *open = scan(3);
+
+    begin("a");
+    ck_assert_int_eq(dead_letters("deliveries = 1 and next_try > now()"), 1);
+    ck_assert_str_eq(waiting(open, 3), "000");
 }
 END_TEST
 
@@ -239,6 +285,8 @@ Suite *test_claim_work_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, deliveries_and_failures_are_counted_apart);
+    tcase_add_test(tc, a_failed_key_waits_until_its_next_try_is_due);
+    tcase_add_test(tc, a_suspect_does_not_wait);
     tcase_add_test(tc, what_a_dead_worker_had_in_hand_is_suspect);
     tcase_add_test(tc, suspicion_is_no_count);
     tcase_add_test(tc, what_was_put_down_or_renewed_is_not);
