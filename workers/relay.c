@@ -143,6 +143,7 @@ static enum status update_watermarks(struct relay *relay, struct error *err)
     counts = began_us >= relay->next_count_us;
     relay->backlog.queues = queues;
     TRY(backlog_work_update(ctx->store, relay->held, counts, &relay->backlog, err));
+    relay->looked_us = began_us;
     relay->next_watermark_us = next_look(relay, began_us, WATERMARK_SHARE);
     if (counts)
         relay->next_count_us = next_look(relay, began_us, COUNT_SHARE);
@@ -191,11 +192,6 @@ static enum status update_queues(struct relay *relay, struct error *err)
 /* ---- publishing ---- */
 
 struct feeding {
-    /*
-     * Some intents are open. If not, only bucket ranges whose scan from the start is due are
-     * scanned.
-     */
-    bool wanted;
     int64_t min_age_ms;
     size_t room;      /* the number of messages that may be published */
     bool more;        /* a bucket range may have further intents */
@@ -265,6 +261,18 @@ static enum status publish_range(
     return STATUS_OK;
 }
 
+/*
+ * Whether an intent of the bucket range may be old enough by now. A scan passes what was deleted since the last
+ * vacuum, so while work is done within a second, none is made. An intent that the last look at the backlog could not
+ * see is found by the next one.
+ */
+static bool may_be_missed(const struct relay *relay, int range, const struct feeding *feeding)
+{
+    int64_t age_us = relay->backlog.oldest_age_us[range], since_us = relay->ctx->now_us() - relay->looked_us;
+
+    return age_us != BACKLOG_NO_AGE && age_us >= feeding->min_age_ms * 1000 - since_us;
+}
+
 /* Whether to scan the bucket range. */
 static bool is_wanted(const struct relay *relay, int range, bool rest_only, const struct feeding *feeding)
 {
@@ -272,7 +280,8 @@ static bool is_wanted(const struct relay *relay, int range, bool rest_only, cons
         return false;
     if (rest_only)
         return relay->scan_marks.reach[range].open > 0;
-    return feeding->wanted || scan_marks_start_is_due(&relay->scan_marks, range, relay->ctx->now_us());
+    return may_be_missed(relay, range, feeding) ||
+           scan_marks_start_is_due(&relay->scan_marks, range, relay->ctx->now_us());
 }
 
 /*
@@ -365,7 +374,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
 {
     struct worker_ctx *ctx = relay->ctx;
     struct queue_state state;
-    struct feeding feeding = { .wanted = relay->backlog.open_intents > 0, .min_age_ms = MISSED_AFTER_MS };
+    struct feeding feeding = { .min_age_ms = MISSED_AFTER_MS };
     enum status status;
     bool has_room;
 

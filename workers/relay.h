@@ -22,6 +22,7 @@ struct relay {
     struct scan_marks scan_marks;
     struct recent recent;
     struct backlog backlog; /* as last read */
+    int64_t looked_us;      /* when it was read */
     int next_range;         /* where publishing continues */
     /* Redis has lost everything, and not all open intents have been published since */
     bool refilling;

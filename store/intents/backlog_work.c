@@ -52,6 +52,13 @@ static enum status send_queries(struct session *session, const struct backlog_wo
     return pg_sync(&session->pg, err);
 }
 
+static void note_age(struct backlog *found, int range, int64_t age_us)
+{
+    int64_t *oldest = &found->oldest_age_us[range];
+
+    *oldest = numbers_max(*oldest, age_us < 0 ? BACKLOG_UNKNOWN_AGE : age_us);
+}
+
 /* The lag of indexes depends on the intents of source keys alone, not on those of transactions. */
 static void take_oldest(struct backlog_work *work, const PGresult *rows)
 {
@@ -66,6 +73,7 @@ static void take_oldest(struct backlog_work *work, const PGresult *rows)
             continue;
         kind = pg_int2(rows, row, OLDEST_KIND);
         age_us = now_us - pg_int8(rows, row, OLDEST_US);
+        note_age(&work->found, range, work->is_ahead[range] ? -1 : age_us);
         if (age_us < 0)
             age_us = 0;
         work->is_open[range] = true;
@@ -149,6 +157,8 @@ static enum status read_backlog(struct session *session, void *context, struct e
     *work = (struct backlog_work){ .held = work->held, .counts = work->counts, .out = work->out };
     work->found = *work->out;
     work->found.lag_us = work->found.open_intents = 0;
+    for (int range = 0; range < LEASE_RANGES; range++)
+        work->found.oldest_age_us[range] = BACKLOG_NO_AGE;
     for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         work->found.work[slot].lag_us = 0;
     TRY(send_queries(session, work, err));

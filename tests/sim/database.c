@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
+
 struct database db;
 
 static struct database on_disk; /* while is_behind: the state of db after a crash */
@@ -261,6 +263,11 @@ static bool is_waiting(const struct intent *intent)
     return dead_letter_of(intent)->next_us > db_clock_us();
 }
 
+static int range_of(const struct sim_intent *intent)
+{
+    return intent->intent.bucket / RANGE_BUCKETS;
+}
+
 /* Sorted by id, as an index would give them. */
 static size_t collect_open(
     int range, struct intent_id from, int64_t min_age_ms, const struct sim_intent **out)
@@ -270,8 +277,7 @@ static size_t collect_open(
     for (int i = 0; i < db.intent_count; i++) {
         const struct sim_intent *intent = &db.intents[i];
 
-        if (!intent->open || intent->intent.bucket / (1024 / LEASE_RANGES) != range ||
-            intent_id_compare(intent->intent.id, from) < 0 ||
+        if (!intent->open || range_of(intent) != range || intent_id_compare(intent->intent.id, from) < 0 ||
             db_clock_us() - intent->created_us < min_age_ms * 1000 || is_waiting(&intent->intent))
             continue;
         out[count++] = intent;
@@ -318,7 +324,7 @@ static void trace_scan(int range, struct intent_id from, const struct sim_intent
     for (int i = 0; all == 0 && i < db.intent_count; i++) {
         const struct intent *intent = &db.intents[i].intent;
 
-        if (db.intents[i].open && intent->bucket / (1024 / LEASE_RANGES) == range &&
+        if (db.intents[i].open && range_of(&db.intents[i]) == range &&
             intent_id_compare(intent->id, from) < 0)
             sim_step(about_range(range), "scans from id %u on, and finds nothing: id %u lies before it",
                 first, (unsigned)intent->id.low);
@@ -493,8 +499,18 @@ enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANG
     TRY(db_begin("watermarks", err));
     db_rollback();
     backlog->open_intents = 0;
-    for (int i = 0; i < db.intent_count; i++)
-        backlog->open_intents += db.intents[i].open;
+    for (int range = 0; range < LEASE_RANGES; range++)
+        backlog->oldest_age_us[range] = BACKLOG_NO_AGE;
+    for (int i = 0; i < db.intent_count; i++) {
+        const struct sim_intent *intent = &db.intents[i];
+        int64_t age_us = db_clock_us() - intent->created_us;
+        int64_t *oldest = &backlog->oldest_age_us[range_of(intent)];
+
+        if (!intent->open)
+            continue;
+        backlog->open_intents++;
+        *oldest = numbers_max(*oldest, age_us < 0 ? BACKLOG_UNKNOWN_AGE : age_us);
+    }
     return STATUS_OK;
 }
 

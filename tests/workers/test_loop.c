@@ -40,6 +40,7 @@ static struct fake {
     bool stop_after_step;
     struct intent open[MAX_ROWS]; /* intents that a scan of bucket range 0 finds */
     size_t open_count;
+    int64_t oldest_age_us; /* of the open intents, as the backlog says */
 
     char reconciled[16384]; /* rows, each behind a space, calls separated by "|" */
     int reconciles;         /* calls, including failed ones */
@@ -421,6 +422,9 @@ enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANG
 {
     (void)store, (void)held, (void)counts;
     backlog->open_intents = (int64_t)fake.open_count;
+    for (int range = 0; range < LEASE_RANGES; range++)
+        backlog->oldest_age_us[range] =
+            range == 0 && fake.open_count > 0 ? fake.oldest_age_us : BACKLOG_NO_AGE;
     return fake_down(err);
 }
 
@@ -505,6 +509,7 @@ static void given_a_worker(void)
 
     redis_server_start(&server);
     memset(&fake, 0, sizeof(fake));
+    fake.oldest_age_us = 2000000;
     config = (struct worker_config){
         .redis.url = server.url, .name = "w", .threads = 1, .claim_batch = 16, .visibility_s = 1000
     };
@@ -1332,6 +1337,40 @@ START_TEST(the_relay_publishes_what_was_missed)
 }
 END_TEST
 
+/* A scan passes everything that was deleted since the last vacuum. */
+START_TEST(nothing_is_scanned_while_no_intent_is_old_enough)
+{
+    relay_pass(&relay); /* from the start, since this connection has not scanned */
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    fake.oldest_age_us = 600 * 1000;
+    fake.scans = 0;
+    now_us += 500 * 1000;
+
+    relay_pass(&relay); /* looks at the backlog: the intent is 600 ms old */
+    now_us += 399 * 1000;
+    relay_pass(&relay);
+    ck_assert_int_eq(fake.scans, 0);
+
+    now_us += 1000;
+    relay_pass(&relay);
+    ck_assert_int_eq(fake.scans, 1);
+    check_queue(1, 0);
+}
+END_TEST
+
+START_TEST(what_has_a_time_ahead_of_the_clock_is_scanned_for)
+{
+    relay_pass(&relay);
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    fake.oldest_age_us = BACKLOG_UNKNOWN_AGE;
+    now_us += 500 * 1000;
+
+    relay_pass(&relay);
+
+    check_queue(1, 0);
+}
+END_TEST
+
 START_TEST(a_backlog_of_one_bucket_is_published_in_one_pass)
 {
     given_a_backlog(1, 3000);
@@ -1595,6 +1634,8 @@ Suite *test_loop_suite(void)
     tcase_add_test(relays, what_was_held_back_is_published_once_it_may_be);
     tcase_add_test(relays, limited_work_is_done_by_permits_and_never_from_the_stream);
     tcase_add_test(relays, the_relay_publishes_what_was_missed);
+    tcase_add_test(relays, nothing_is_scanned_while_no_intent_is_old_enough);
+    tcase_add_test(relays, what_has_a_time_ahead_of_the_clock_is_scanned_for);
     tcase_add_test(relays, what_was_lost_behind_the_reader_is_published_again);
     tcase_add_test(relays, a_large_backlog_holds_up_no_other_bucket);
     tcase_add_test(relays, a_large_backlog_is_published_in_portions_each_once);

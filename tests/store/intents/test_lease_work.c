@@ -193,6 +193,8 @@ START_TEST(a_range_is_applied_up_to_its_oldest_open_intent) /* guard G13 */
 
     ck_assert_int_eq(backlog.open_intents, 2);
     ck_assert_int_gt(backlog.lag_us, 0);
+    ck_assert_int_eq(backlog.oldest_age_us[home_range()], backlog.lag_us);
+    ck_assert_int_eq(backlog.oldest_age_us[(home_range() + 1) % LEASE_RANGES], BACKLOG_NO_AGE);
     ck_assert_int_eq(as_of(home_range()), ticks_from_unix_us(intent_id_us(first.id)));
     ck_assert_int_eq(as_of((home_range() + 1) % LEASE_RANGES), 0); /* not held */
 
@@ -201,6 +203,7 @@ START_TEST(a_range_is_applied_up_to_its_oldest_open_intent) /* guard G13 */
     ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
     ck_assert_int_eq(backlog.open_intents, 0);
     ck_assert_int_eq(backlog.lag_us, 0);
+    ck_assert_int_eq(backlog.oldest_age_us[home_range()], BACKLOG_NO_AGE);
     ck_assert_int_ge(as_of(home_range()), ticks_from_unix_us(before));
 }
 END_TEST

@@ -172,6 +172,7 @@ START_TEST(the_progress_of_a_range_is_unknown_while_older_work_has_a_younger_tim
 
     ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
     ck_assert_int_eq(as_of(home_range()), 0);
+    ck_assert_int_eq(backlog.oldest_age_us[home_range()], BACKLOG_UNKNOWN_AGE);
 
     world_reconcile_all(&world);
     ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
