@@ -12,7 +12,8 @@
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
 
-enum { CHUNK_BLOCKS = 1024, FIRST_ROOM = 64 };
+/* 2 MB: a few milliseconds, behind which other callers may have to wait for a processor. */
+enum { CHUNK_BLOCKS = 256, FIRST_ROOM = 64 };
 
 enum chunk_column { CHUNK_TABLE_ID, CHUNK_ROWS, CHUNK_BYTES };
 

@@ -31,8 +31,8 @@ enum { SUM_SOURCES, SUM_ENTRIES, JUDGE_SOURCES, JUDGE_ENTRIES, JUDGE_MANIFESTS, 
 enum {
     PENDING_ROWS = 50,
     CHUNK_ROWS = 8000,
-    GENTLE_ROWS = 5000,
-    TURN_MS = 400, /* duration of the chunks that share one checkpoint */
+    GENTLE_ROWS = 1000, /* few, so that other callers do not wait for a processor behind them */
+    TURN_MS = 400,      /* duration of the chunks that share one checkpoint */
 };
 
 struct verify {

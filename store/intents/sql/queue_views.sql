@@ -3,15 +3,15 @@
 -- intents, the time of the oldest one and the database's clock, both in microseconds since 1970,
 -- and the applied intents in thousandths per second. $2 only this queue, below 0: all; $3 only this
 -- kind, 0: all. The oldest by (bucket, id), intents_transactions and intents_of_rules; counted as in intent_count,
--- from at most 32 MB.
+-- from at most 4 MB.
 with oldest as (
     select b.bucket % $1::int4 as queue, o.kind, min(intent_created_us(o.id)) as us
     from generate_series(0, 1023) b(bucket)
     cross join lateral oldest_intents(b.bucket::int2) o
     group by 1, 2),
 counts as (
-    select i.bucket % $1::int4 as queue, i.kind, (count(*) * sample_factor('intents'))::int8 as n
-    from intents i tablesample system (100 / sample_factor('intents'))
+    select i.bucket % $1::int4 as queue, i.kind, (count(*) * greatest(1, pg_relation_size('intents') / 4194304.0))::int8 as n
+    from intents i tablesample system (100 / greatest(1, pg_relation_size('intents') / 4194304.0))
     group by 1, 2),
 rates as (
     select r.queue, r.kind,
