@@ -29,7 +29,7 @@ CALL_TIMEOUT_MS = 2000
 _CALLS = ("connections=16", f"deadline={CALL_TIMEOUT_MS}")  # of all calls; one connection may not have all in flight
 OVERLOAD_SECONDS = 6  # three deadlines
 PROBES = 2
-LAG_TIMES = 2  # as long as the other measurements: a probe sees one lag after the other
+LAG_TIMES = 4  # as long as the other measurements: a probe sees one lag after the other, and rests between them
 LOG_FILES = 128  # of 16 MB each: as much as PostgreSQL writes between two checkpoints with max_wal_size = 4GB
 PLAIN_SHARE = 80
 PLAIN_BESIDE = ("alone", "beside import")
