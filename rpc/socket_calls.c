@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socket_calls.c - this program's own accept4, listen, epoll_ctl, recvmsg, shutdown, close and SSL_read: see door.h.
+ * socket_calls.c - this program's own accept4, listen, epoll_ctl, recvmsg, shutdown, close and SSL_read: see door.h;
+ * and its own epoll_wait.
  *
  * The core calls these functions as it would call those of the C library and OpenSSL. If no door knows the
  * socket, the original is called. With TLS the core passes the bytes of one connection at a time to OpenSSL,
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #include "rpc/door.h"
+
+enum { MAX_POLL_MS = 100, DAY_MS = 86400000 };
 
 static _Thread_local int last_read = -1;
 
@@ -83,6 +86,18 @@ int epoll_ctl(int poller, int operation, int socket, struct epoll_event *event)
     if (connection)
         door_note_poller(connection, poller);
     return (int)syscall(SYS_epoll_ctl, poller, operation, socket, event);
+}
+
+/*
+ * While a send waits for its client, the core has a thread that polls for ten seconds at a time. grpc_shutdown joins
+ * this thread, and nothing wakes it: a server that had sent much stopped up to ten seconds late. So no such poll lasts
+ * long; a caller that has more time polls again. The core wakes the thread that polls for a day.
+ */
+int epoll_wait(int poller, struct epoll_event *events, int room, int wait_ms)
+{
+    if (wait_ms > MAX_POLL_MS && wait_ms < DAY_MS)
+        wait_ms = MAX_POLL_MS;
+    return (int)syscall(SYS_epoll_pwait, poller, events, room, wait_ms, NULL, 0);
 }
 
 /* ---- ending ---- */

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -234,6 +235,17 @@ START_TEST(stop_lets_open_calls_finish)
     ck_assert_int_eq(finish(held), 0);
     pthread_join(stopper, NULL);
     ck_assert_int_eq(echo.cancelled, 0);
+}
+END_TEST
+
+/* A stop waits for a thread of the core that polls for ten seconds, through this function. */
+START_TEST(a_poll_ends_long_before_its_time)
+{
+    int poller = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event;
+
+    ck_assert_int_eq(epoll_wait(poller, &event, 1, CALL_MS * WAIT_S), 0);
+    close(poller);
 }
 END_TEST
 
@@ -569,6 +581,7 @@ Suite *test_lifecycle_suite(void)
     tcase_add_test(tc, replies_of_one_thread_leave_together);
     tcase_add_test(tc, stop_cancels_calls_that_outlast_the_grace);
     tcase_add_test(tc, stop_lets_open_calls_finish);
+    tcase_add_test(tc, a_poll_ends_long_before_its_time);
     tcase_add_loop_test(tc, client_that_still_sends_reads_its_status, 0, 2);
     tcase_add_loop_test(tc, storm_ends_every_call_once, 0, 2);
     tcase_add_test(tc, busy_port_is_an_error_that_names_it);
