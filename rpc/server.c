@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <grpc/grpc.h>
+#include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
 #include <limits.h>
 #include <pthread.h>
@@ -471,6 +472,24 @@ static bool wait_for(struct call_host *host, bool (*is_over)(const struct call_h
 }
 
 /*
+ * The threads of another server, or of the core, do not park. If such a thread reads a call while the core shuts
+ * down, the core may keep the call without offering or refusing it. The core refuses what it keeps whenever a
+ * connection ends. So give it a connection, which it ends at once, since it has shut down.
+ */
+static void refuse_kept_calls(const struct call_host *host)
+{
+    grpc_server_credentials *plain;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+        return;
+    plain = grpc_insecure_server_credentials_create();
+    grpc_server_add_channel_from_fd(host->core, ends[0], plain); /* the core closes this end */
+    grpc_server_credentials_release(plain);
+    close(ends[1]);
+}
+
+/*
  * Wait for the end of all calls. Clients have been sent GOAWAY. An idle client may take seconds to hang up.
  * If no call has been open for IDLE_MS, there is nothing to wait for, and the connections are closed.
  */
@@ -481,6 +500,7 @@ static bool wait_drained(struct call_host *host, int64_t grace_ms)
     for (int64_t waited_ms = 0; waited_ms < grace_ms && idle_ms < IDLE_MS; waited_ms += DRAIN_STEP_MS) {
         if (wait_for(host, is_empty, DRAIN_STEP_MS))
             return true;
+        refuse_kept_calls(host);
         idle_ms = atomic_load(&host->open) == 0 ? idle_ms + DRAIN_STEP_MS : 0;
     }
     return false;

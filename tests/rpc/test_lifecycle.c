@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_lifecycle.c - how calls and servers end: cancellation, deadlines, late replies, stop, and addresses in use. */
+#include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -309,6 +310,12 @@ static int connect_to_server(void)
     return client;
 }
 
+static void append_preface(struct buf *out)
+{
+    buf_append(out, str_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+    append_frame(out, SETTINGS, 0, 0, STR_EMPTY);
+}
+
 /* A connection with a call of Hold that the server has received. */
 static int connect_held(void)
 {
@@ -316,8 +323,7 @@ static int connect_held(void)
     struct buf out;
 
     buf_init(&out, &arena);
-    buf_append(&out, str_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-    append_frame(&out, SETTINGS, 0, 0, STR_EMPTY);
+    append_preface(&out);
     append_frame(&out, HEADERS, END_HEADERS, 1, header_block("/test.Echo/Hold"));
     append_frame(&out, DATA, END_STREAM, 1, STR_LITERAL("\0\0\0\0\4wait"));
     ck_assert(send_all(client, buf_str(&out)));
@@ -393,6 +399,78 @@ START_TEST(client_that_still_sends_reads_its_status)
     ck_assert_msg(
         memmem(rest.data, rest.len, "read-me", strlen("read-me")), "no status in %zu bytes", rest.len);
     close(client);
+    pthread_join(stopper, NULL);
+}
+END_TEST
+
+/* ---- a thread that reads for the server and does not park ---- */
+
+/*
+ * The core's function that offers a call to the server or, if the server has not asked for one, keeps it. The core has
+ * looked before whether the server is shut down. The core calls this definition of the function.
+ */
+typedef void match_fn(void *matcher, size_t queue, void *call);
+extern match_fn match_or_queue __asm__(
+    "_ZN9grpc_core6Server18RealRequestMatcher12MatchOrQueueEmPNS0_8CallDataE");
+
+static struct {
+    atomic_bool is_armed;
+    pthread_t thread;
+    int witness; /* a connection that gets GOAWAY when the server is shut down */
+} late_reader;
+
+void match_or_queue(void *matcher, size_t queue, void *call)
+{
+    void *found = dlsym(RTLD_NEXT, "_ZN9grpc_core6Server18RealRequestMatcher12MatchOrQueueEmPNS0_8CallDataE");
+    match_fn *match = *(match_fn **)&found;
+    struct frame frame;
+
+    if (atomic_load(&late_reader.is_armed) && pthread_equal(pthread_self(), late_reader.thread) &&
+        atomic_exchange(&late_reader.is_armed, false))
+        do
+            read_frame(late_reader.witness, &frame);
+        while (frame.head[3] != GOAWAY);
+    match(matcher, queue, call);
+}
+
+static int connect_idle(void)
+{
+    int client = connect_to_server();
+    struct frame frame;
+    struct buf out;
+
+    buf_init(&out, &arena);
+    append_preface(&out);
+    ck_assert(send_all(client, buf_str(&out)));
+    read_frame(client, &frame);
+    return client;
+}
+
+/* The client of this process polls for the server too. Without an answer, its call would wait for its deadline. */
+START_TEST(a_call_that_is_read_during_the_shutdown_is_refused)
+{
+    struct rpc_stream *held = open_held();
+    struct rpc_status status = { 0 };
+    struct rpc_call *call;
+    pthread_t stopper;
+    struct str reply;
+
+    late_reader.witness = connect_idle();
+    late_reader.thread = pthread_self();
+    atomic_store(&late_reader.is_armed, true);
+    ck_assert_int_eq(pthread_create(&stopper, NULL, stop_thread, NULL), 0);
+    while (status.code == 0)
+        rpc_channel_call(echo.channel, &(struct rpc_request){ "/test.Echo/Unary", STR_EMPTY, CALL_MS },
+            &arena, &reply, &status);
+    close(late_reader.witness);
+
+    ck_assert_msg(status.code == CODE_UNAVAILABLE || status.code == CODE_CANCELLED, "%d %.*s", status.code,
+        STR_ARG(status.message));
+    call = echo_take(echo.held, &echo.held_count, NULL);
+    ck_assert_ptr_nonnull(call);
+    rpc_call_reply(call, str_of("finished"));
+    ck_assert(rpc_stream_receive(held, &arena, &reply));
+    ck_assert_int_eq(finish(held), 0);
     pthread_join(stopper, NULL);
 }
 END_TEST
@@ -583,6 +661,7 @@ Suite *test_lifecycle_suite(void)
     tcase_add_test(tc, stop_lets_open_calls_finish);
     tcase_add_test(tc, a_poll_ends_long_before_its_time);
     tcase_add_loop_test(tc, client_that_still_sends_reads_its_status, 0, 2);
+    tcase_add_test(tc, a_call_that_is_read_during_the_shutdown_is_refused);
     tcase_add_loop_test(tc, storm_ends_every_call_once, 0, 2);
     tcase_add_test(tc, busy_port_is_an_error_that_names_it);
     tcase_add_test(tc, socket_of_a_living_server_is_not_taken);
