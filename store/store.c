@@ -35,6 +35,8 @@ enum {
          * time
          */
     1300000,
+    /* longer than a batch takes unless it waits for a lock or for the disk */
+    WRITE_GATHER_US = 5000,
 };
 
 _Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");
@@ -353,6 +355,7 @@ static void start_lanes(struct store *store)
             .pass_on = pass_on_locked,
             .locked_keys = store->locked_keys,
             .lock_wait_ms = SESSION_LOCK_WAIT_MS,
+            .gather_us = WRITE_GATHER_US,
             .steps = &write_steps },
         [LANE_SHORT] = { .name = "tavolad short",
             .threads = options->page_threads,

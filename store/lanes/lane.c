@@ -70,6 +70,10 @@ struct lane {
     int idle; /* number of threads that wait for work */
     int lent; /* number of those whose session is lent */
     struct lane_work work;
+    struct {
+        int64_t begun_us;
+        int count;
+    } last; /* the batch that was taken last, and its operations */
     bool stopping;
     struct lane_statistics statistics; /* all except `waiting` and `late` */
     atomic_llong late;
@@ -221,14 +225,34 @@ static struct operation *take_batch(struct lane *lane)
     *tail = NULL;
     if (count > 0)
         count_batch(lane, count);
+    lane->last.count = count;
     return batch;
 }
 
-static bool must_wait(const struct lane_thread *thread)
+/*
+ * Whether more operations are to gather before another batch begins (lane_options.gather_us). A thread whose batch has
+ * ended takes what waits: no batch runs then, or only that of another thread. The caller holds the mutex.
+ */
+static bool must_gather(const struct lane *lane)
 {
-    const struct lane *lane = thread->lane;
+    return lane->work.running > 0 && fair_queue_count(&lane->queue) < lane->last.count &&
+           clock_monotonic_us() < lane->last.begun_us + lane->options.gather_us;
+}
 
-    return !thread->handed && (thread->lent || (!has_work(lane) && !lane->stopping));
+/* Wait until the thread has a batch that lane_run has begun, or may take one, or the lane is stopping. */
+static void wait_for_batch(const struct lane_thread *thread)
+{
+    struct lane *lane = thread->lane;
+
+    while (!thread->handed && (thread->lent || !lane->stopping)) {
+        if (thread->lent || !has_work(lane))
+            pthread_cond_wait(&lane->arrived, &lane->mutex);
+        else if (must_gather(lane))
+            (void)condition_wait_until(
+                &lane->arrived, &lane->mutex, lane->last.begun_us + lane->options.gather_us);
+        else
+            return;
+    }
 }
 
 /* Take the next batch for this thread. The caller holds the mutex. */
@@ -237,6 +261,7 @@ static struct operation *take_for(struct lane_thread *thread)
     struct lane_work *work = &thread->lane->work;
 
     thread->begun_us = clock_monotonic_us();
+    thread->lane->last.begun_us = thread->begun_us;
     work->begun_us += thread->begun_us;
     work->running++;
     return take_batch(thread->lane);
@@ -267,8 +292,7 @@ static struct operation *next_batch(struct lane_thread *thread, void **begun)
     note_end(thread);
     thread->idle = true;
     lane->idle++;
-    while (must_wait(thread))
-        pthread_cond_wait(&lane->arrived, &lane->mutex);
+    wait_for_batch(thread);
     thread->idle = false;
     lane->idle--;
     *begun = thread->begun;
@@ -560,7 +584,7 @@ struct lane *lane_start(const struct lane_options *options)
     lane->options = *options;
     fair_queue_init(&lane->queue, options->max_waiting, has_batches(lane) ? ENTITIES_PER_TURN : US_PER_TURN);
     pthread_mutex_init(&lane->mutex, NULL);
-    pthread_cond_init(&lane->arrived, NULL);
+    condition_init(&lane->arrived);
     condition_init(&lane->stops);
     for (int i = 0; i < options->threads; i++) {
         struct lane_thread *thread = &lane->threads[i];

@@ -73,6 +73,12 @@ struct lane_options {
     int max_waiting; /* operations of one account while no other account has any: fair_queue.h */
     int batch_operations;
     size_t batch_bytes;
+    /*
+     * Microseconds; 0: not at all. For so long after a batch was taken, another one begins beside it only if at
+     * least as many operations wait as that one had. So the operations of many callers become large batches, which
+     * cost the database less each, and those of two callers do not wait for each other.
+     */
+    int64_t gather_us;
     int64_t rest_us;   /* after each batch a thread rests for so long; 0: not at all */
     int lock_wait_ms;  /* of the sessions; 0: as in struct pg */
     bool connect_late; /* true: a thread connects with its first batch, not when it starts */

@@ -229,6 +229,152 @@ START_TEST(threads_that_have_nothing_to_do_share_what_waits)
 }
 END_TEST
 
+/* ---- batches beside each other ---- */
+
+enum { LARGE = 100, HOUR_US = 1000000000 };
+
+/* Batches stand still until the gate opens; the sizes of those that have begun. */
+static struct {
+    bool is_open;
+    int begun, sizes[2 * LARGE];
+} gate;
+
+static void run_at_gate(struct session *session, struct operation *batch, void *context)
+{
+    int size = 0;
+
+    (void)session, (void)context;
+    for (; batch; batch = batch->next)
+        size++;
+    pthread_mutex_lock(&batches.mutex);
+    gate.sizes[gate.begun++] = size;
+    pthread_cond_broadcast(&batches.changed);
+    while (!gate.is_open)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+static void wait_until_begun(int count)
+{
+    pthread_mutex_lock(&batches.mutex);
+    while (gate.begun < count)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+static void open_gate(int answers)
+{
+    pthread_mutex_lock(&batches.mutex);
+    gate.is_open = true;
+    pthread_cond_broadcast(&batches.changed);
+    while (batches.answered < answers)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+static void close_gate(void)
+{
+    batches.answered = 0;
+    gate.is_open = false;
+    gate.begun = 0;
+}
+
+static struct lane *lane_that_gathers(int64_t gather_us)
+{
+    close_gate();
+    return lane_start(&(struct lane_options){ .name = "test",
+        .postgres = scene.conninfo,
+        .threads = 2,
+        .max_waiting = CROWD,
+        .batch_operations = CROWD,
+        .batch_bytes = 1 << 20,
+        .gather_us = gather_us,
+        .run = run_at_gate });
+}
+
+/*
+ * A batch of `count` operations that stands at the gate; of fewer, if a thread that was about to wait begins before all
+ * have come.
+ */
+static void begin_batch(struct lane *lane, struct operation *operations, int count, int begun)
+{
+    for (int i = 0; i < count; i++) {
+        operations[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
+        ck_assert(lane_collect(lane, &operations[i]));
+    }
+    lane_wake(lane);
+    wait_until_begun(begun);
+}
+
+static void submit_some(struct lane *lane, struct operation *operations, int count)
+{
+    for (int i = 0; i < count; i++) {
+        operations[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
+        ck_assert(lane_submit(lane, &operations[i]));
+    }
+}
+
+/* Again and again: without gathering, the thread that has nothing to do mostly begins with some of them. */
+START_TEST(operations_gather_beside_a_batch_as_large)
+{
+    struct lane *lane = lane_that_gathers(HOUR_US);
+    static struct operation first[LARGE], others[LARGE];
+
+    for (int tries = 0; tries < TRIES; tries++) {
+        close_gate();
+        begin_batch(lane, first, LARGE, 1);
+        submit_some(lane, others, LARGE);
+        wait_until_begun(2);
+        ck_assert_int_ge(gate.sizes[1], gate.sizes[0]);
+        open_gate(2 * LARGE);
+    }
+    lane_stop(lane);
+    lane_free(lane);
+}
+END_TEST
+
+START_TEST(callers_that_are_alone_do_not_wait_for_each_other)
+{
+    struct lane *lane = lane_that_gathers(HOUR_US);
+    static struct operation first, other;
+
+    begin_batch(lane, &first, 1, 1);
+    begin_batch(lane, &other, 1, 2);
+
+    open_gate(2);
+    lane_stop(lane);
+    lane_free(lane);
+}
+END_TEST
+
+START_TEST(what_gathers_begins_in_time_beside_a_batch_that_stands_still)
+{
+    struct lane *lane = lane_that_gathers(1000);
+    static struct operation first[LARGE], other;
+
+    begin_batch(lane, first, LARGE, 1);
+    begin_batch(lane, &other, 1, 2);
+
+    open_gate(LARGE + 1);
+    lane_stop(lane);
+    lane_free(lane);
+}
+END_TEST
+
+/* The test's time limit is the deadline. */
+START_TEST(what_gathers_is_taken_when_the_batch_ends)
+{
+    struct lane *lane = lane_that_gathers(HOUR_US);
+    static struct operation first[LARGE], others[LARGE - 1];
+
+    begin_batch(lane, first, LARGE, 1);
+    submit_some(lane, others, LARGE - 1);
+    open_gate(2 * LARGE - 1);
+    lane_stop(lane);
+    lane_free(lane);
+}
+END_TEST
+
 /* ---- what operations cost ---- */
 
 enum { CALLS = 60, DEAR = 31, PER_BATCH = 2, MAX_BEFORE = 8 };
@@ -899,6 +1045,10 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, no_write_waits_for_a_bulk_write);
     tcase_add_test(tc, what_comes_too_late_is_not_begun);
     tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
+    tcase_add_test(tc, operations_gather_beside_a_batch_as_large);
+    tcase_add_test(tc, callers_that_are_alone_do_not_wait_for_each_other);
+    tcase_add_test(tc, what_gathers_begins_in_time_beside_a_batch_that_stands_still);
+    tcase_add_test(tc, what_gathers_is_taken_when_the_batch_ends);
     tcase_add_test(tc, what_reads_much_waits_for_what_reads_little);
     tcase_add_test(tc, a_lane_that_gives_way_rests_four_times_as_long_as_others_have_worked);
     tcase_add_test(tc, a_lane_that_has_stopped_refuses_what_another_passes_on);
