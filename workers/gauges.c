@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/metrics.h"
-#include "workers/worker.h"
+#include "workers/steps/steps.h"
 
 enum { LABELS_BYTES = 256 };
 
@@ -100,13 +100,13 @@ static void collect_proofs(const struct gauges *gauges, size_t count, struct buf
 
 static void collect_dead_letters(const struct gauges *gauges, bool known, struct buf *out)
 {
-    static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction", "copy", "visit" };
     char labels[LABELS_BYTES];
 
     metrics_family(out, "tavola_dead_letters", "gauge", "Pieces of work that were given up, or fail.");
     for (int kind = 0; known && kind < WORK_KINDS; kind++)
         for (int state = 0; state < GAUGE_DEAD_LETTERS; state++) {
-            snprintf(labels, sizeof(labels), "kind=\"%s\",state=\"%s\"", kinds[kind], states[state]);
+            snprintf(
+                labels, sizeof(labels), "kind=\"%s\",state=\"%s\"", step_find(kind + 1)->name, states[state]);
             metrics_value(out, "tavola_dead_letters", labels, (double)gauges->dead_letters[kind][state]);
         }
 }

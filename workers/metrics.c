@@ -8,7 +8,7 @@
 
 #include "store/intents/lease_work.h"
 #include "store/intents/scan_reach.h"
-#include "workers/worker.h"
+#include "workers/steps/steps.h"
 
 static const struct row {
     const char *name, *labels, *help;
@@ -93,13 +93,12 @@ struct queue_metric {
 static void collect_queue_metric(
     struct buf *out, const struct queues *queues, const struct queue_metric *metric)
 {
-    static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction", "copy", "visit" };
     char labels[64];
 
     metrics_family(out, metric->name, metric->type, metric->help);
     for (int slot = 0; slot < atomic_load(&queues->count) * WORK_KINDS; slot++) {
-        snprintf(
-            labels, sizeof(labels), "queue=\"q%d\",kind=\"%s\"", slot / WORK_KINDS, kinds[slot % WORK_KINDS]);
+        snprintf(labels, sizeof(labels), "queue=\"q%d\",kind=\"%s\"", slot / WORK_KINDS,
+            step_find(slot % WORK_KINDS + 1)->name);
         metrics_value(out, metric->name, labels, metric->as(atomic_load(&metric->values[slot])));
     }
 }
