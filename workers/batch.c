@@ -168,8 +168,6 @@ static enum disposition count_failure(
     permit_ms = retry_budget_spend(&ctx->retries, ctx->now_us());
     if (permit_ms > delivery.retry_after_ms)
         delivery.retry_after_ms = permit_ms;
-    if (ctx->retry_after_ms > delivery.retry_after_ms)
-        delivery.retry_after_ms = ctx->retry_after_ms;
     if (dead_letter_work_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err) != STATUS_OK)
         return try_again(batch, &err);
     metrics_count(ctx->shared, WORKER_RETRIED, 1);
@@ -230,7 +228,6 @@ static enum disposition run_alone(struct batch *batch, struct worker_ctx *ctx, c
             return disposition;
     }
     ctx->failure_cause = DELIVERY_OF_WORK;
-    ctx->retry_after_ms = 0;
     status = item->step->run(ctx, &item->intent, 1, &err);
     if (status == STATUS_OK) {
         count_done(ctx, item);

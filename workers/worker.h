@@ -75,10 +75,9 @@ struct worker_ctx {
     uint64_t random;             /* state of worker_random */
     struct retry_budget retries; /* of this thread */
     struct outages outages;      /* of this thread */
-    /* set by a step that fails outside the database, 0 before each step */
+    /* set by a step that fails outside the database, DELIVERY_OF_WORK before each step */
     enum delivery_cause failure_cause;
-    int64_t retry_after_ms; /* the least pause before the next attempt */
-    int64_t calls_us;       /* what calls of HTTP have taken in this turn */
+    int64_t calls_us; /* what calls of HTTP have taken in this turn */
     int64_t (*now_us)(void);
 };
 
