@@ -46,7 +46,7 @@ enum status queue_open(const struct queue_options *options, struct queue **out, 
         queue->shards[i].stream = arena_format(&queue->arena, "tavola:{q%zu}:intents", i);
         queue->shards[i].epoch = arena_format(&queue->arena, "tavola:{q%zu}:epoch", i);
         queue->shards[i].probe = arena_format(&queue->arena, "tavola:{q%zu}:probe", i);
-        memcpy(queue->shards[i].cursor, "0-0", sizeof("0-0"));
+        memcpy(queue->shards[i].cursor, FIRST_ENTRY, sizeof(FIRST_ENTRY));
     }
     *out = queue;
     return STATUS_OK;

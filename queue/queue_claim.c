@@ -286,6 +286,22 @@ static enum status reclaim_once(struct claimed *claimed, size_t shard, int64_t i
     return STATUS_OK;
 }
 
+/*
+ * Look from where the last look has stopped. If that was in the middle and this look reaches the end, look from the
+ * first entry on as well: entries that were released lie there, and their consumer waits for them. Without an idle time
+ * the second look would take the entries of the first one again.
+ */
+static enum status reclaim_shard(struct claimed *claimed, size_t shard, int64_t idle_ms, struct error *err)
+{
+    const char *cursor = claimed->queue->shards[shard].cursor;
+    bool was_in_middle = strcmp(cursor, FIRST_ENTRY) != 0;
+
+    TRY(reclaim_once(claimed, shard, idle_ms, err));
+    if (was_in_middle && strcmp(cursor, FIRST_ENTRY) == 0 && idle_ms > 0 && claimed_room(claimed) > 0)
+        return reclaim_once(claimed, shard, idle_ms, err);
+    return STATUS_OK;
+}
+
 static enum status delete_silent_consumers(struct queue *queue, struct error *err)
 {
     ARENA_SCOPE arena;
@@ -317,7 +333,7 @@ enum status queue_reclaim(struct queue *queue, const struct queue_take *take, st
     for (size_t i = 0; i < queue->shard_count && claimed_room(&claimed) > 0; i++) {
         size_t shard = (queue->next_shard + i) % queue->shard_count;
 
-        status = reclaim_once(&claimed, shard, take->idle_ms, err);
+        status = reclaim_shard(&claimed, shard, take->idle_ms, err);
         if (status == STATUS_PRECONDITION)
             status = create_groups(queue, err); /* a new group has no claimed entries */
         if (status != STATUS_OK)

@@ -12,6 +12,8 @@ enum { QUEUE_MAX_SHARDS = 64 };
 
 extern const struct str queue_group; /* the consumer group's name */
 
+#define FIRST_ENTRY "0-0" /* the cursor of a reclaim that begins anew */
+
 struct shard {
     struct str stream;
     struct str epoch;

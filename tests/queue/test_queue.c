@@ -216,6 +216,23 @@ START_TEST(reclaiming_goes_on_where_it_stopped)
 }
 END_TEST
 
+/* The first look has stopped in the middle, and what is handed back lies before that place. */
+START_TEST(what_was_handed_back_is_found_at_once_wherever_reclaiming_has_stopped)
+{
+    const struct queue_take few = { .max_count = 4, .idle_ms = 1000, .arena = &arena };
+    struct queue_message *messages;
+    size_t count = 0;
+
+    publish_rows(10);
+    ck_assert_int_eq(queue_release(queue, claim(queue, 10, 10), 10, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_reclaim(other, &few, &messages, &count, NULL), STATUS_OK);
+    ck_assert_uint_eq(count, 4);
+    ck_assert_int_eq(queue_release(other, messages, count, NULL), STATUS_OK);
+
+    reclaim(other, 1000, 10);
+}
+END_TEST
+
 START_TEST(handing_back_is_not_counted)
 {
     struct queue_message *got;
@@ -627,6 +644,7 @@ static TCase *one_shard(void)
     tcase_add_test(tc, a_claim_is_hidden_from_the_others_and_bounded);
     tcase_add_test(tc, a_silent_consumers_message_is_delivered_again_and_counted);
     tcase_add_test(tc, reclaiming_goes_on_where_it_stopped);
+    tcase_add_test(tc, what_was_handed_back_is_found_at_once_wherever_reclaiming_has_stopped);
     tcase_add_test(tc, handing_back_is_not_counted);
     tcase_add_test(tc, what_was_handed_back_is_counted_until_it_is_claimed);
     tcase_add_test(tc, what_is_renewed_stays_hidden_and_is_not_counted);
