@@ -25,8 +25,9 @@ enum {
     MIN_PART = PARTS,
     /* failed parts of that size in a batch: then all other keys are tried alone */
     MAX_CULPRITS = 8,
-    /* keys that fail alone in a batch: the rest is released, and comes after new messages */
-    MAX_FAILED = 128,
+    /* keys that fail alone in a batch: after so many each time the rest is released if new messages wait */
+    FAILED_PER_LOOK = 16,
+    MAX_FAILED = 128, /* then the rest is released in any case */
 };
 
 #define BURY "bury"
@@ -145,6 +146,20 @@ static enum disposition bury(struct batch *batch, struct worker_ctx *ctx, const 
     return DISPOSITION_DONE;
 }
 
+static bool have_new_messages(struct worker_ctx *ctx)
+{
+    struct queue_state state;
+
+    return atomic_load(&ctx->shared->streaming) && queue_inspect(ctx->queue, &state, NULL) == STATUS_OK &&
+           state.length > state.pending;
+}
+
+static void note_failed(struct batch *batch, struct worker_ctx *ctx)
+{
+    if (++batch->failed % FAILED_PER_LOOK == 0)
+        batch->gave_way = batch->failed == MAX_FAILED || have_new_messages(ctx);
+}
+
 /*
  * Count a failure and do what delivery_settle says, a retry not before the retry budget permits it.
  * DELIVERY_RETRY becomes DISPOSITION_DONE: the count and the time of the next attempt are in the
@@ -158,7 +173,7 @@ static enum disposition count_failure(
     struct delivery delivery;
     int64_t permit_ms;
 
-    batch->failed++;
+    note_failed(batch, ctx);
     if (dead_letter_work_count_failure(ctx->store, &item->intent, cause, &failures, &err) != STATUS_OK)
         return try_again(batch, &err);
     delivery = delivery_settle_cause(cause->status, ctx->failure_cause, failures, worker_random(ctx));
@@ -219,7 +234,7 @@ static enum disposition run_alone(struct batch *batch, struct worker_ctx *ctx, c
     struct error err = { 0 };
     enum status status;
 
-    if (worker_is_stopping(ctx->shared) || batch->store_failed || batch->failed == MAX_FAILED)
+    if (worker_is_stopping(ctx->shared) || batch->store_failed || batch->gave_way)
         return DISPOSITION_AGAIN;
     if (is_suspect(item)) {
         enum disposition disposition = count_delivery(batch, ctx, item);

@@ -33,6 +33,7 @@ struct batch {
     int culprits;      /* smallest parts that failed */
     int failed;        /* keys that failed alone */
     int troubles;      /* keys that were locked, timed out, or whose blocks cannot be read */
+    bool gave_way;     /* many keys failed: the others are released, for new messages */
     bool store_failed; /* the database could not be used: pause before the next claim */
 };
 
@@ -49,8 +50,8 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
  * the database that survives a crash. An item whose key has failed and whose next try is not due is
  * not tried alone.
  *
- * Afterwards no item is DISPOSITION_OPEN. If very many items fail, the rest is DISPOSITION_AGAIN,
- * so that new messages need not wait for them.
+ * Afterwards no item is DISPOSITION_OPEN. If many items fail while new messages wait, or very many,
+ * the rest is DISPOSITION_AGAIN, so that new messages need not wait for them.
  */
 void batch_run(struct batch *batch, struct worker_ctx *ctx);
 

@@ -288,6 +288,16 @@ static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, s
         outage_failed(&ctx->outages.release_messages, "release_messages", &err, ctx->now_us());
 }
 
+/*
+ * The batch was released for new messages: these come first, and the released ones right after them, since keys that
+ * would not have failed are among them.
+ */
+static void reclaim_soon(struct loop *loop)
+{
+    loop->next_reclaim_us = 0;
+    loop->reclaimed = true;
+}
+
 /* If the release fails, the work of the claim comes as suspect later: no harm is done. */
 static void release_claim(struct loop *loop)
 {
@@ -353,6 +363,8 @@ size_t loop_turn(struct loop *loop)
         settle_messages(ctx, &batch, count);
     else
         release_claim(loop);
+    if (batch.gave_way)
+        reclaim_soon(loop);
     if (batch.store_failed || !has_done_any(&batch))
         pause_after_failure(loop);
     else

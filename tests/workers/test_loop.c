@@ -761,6 +761,54 @@ START_TEST(after_many_failures_the_rest_goes_back_and_comes_after_what_is_new)
 }
 END_TEST
 
+static void publish_new_once(void)
+{
+    fake.meanwhile = NULL;
+    publish(INTENT_RECONCILE, "new");
+}
+
+/* Keys that would not have failed come back as soon as what was new is done: the clock stands still. */
+START_TEST(while_something_new_waits_fewer_failures_send_the_rest_back)
+{
+    config.claim_batch = 64;
+    for (int i = 0; i < 64; i++)
+        publish_row(i, i < 63 ? "bad" : "");
+    fake.meanwhile = publish_new_once;
+
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.counted, 16);
+    ck_assert_str_eq(fake.reconciled, "");
+    loop_turn(&loop);
+    ck_assert_str_eq(fake.reconciled, " new|");
+    loop_turn(&loop);
+    ck_assert_str_eq(fake.reconciled, " new| 63|");
+    ck_assert_int_eq(fake.counted, 63);
+    check_queue(0, 0);
+}
+END_TEST
+
+static void publish_new(void)
+{
+    publish(INTENT_RECONCILE, "new");
+}
+
+START_TEST(failures_have_their_turns_however_much_is_new)
+{
+    config.claim_batch = 64;
+    for (int i = 0; i < 64; i++)
+        publish_row(i, i < 63 ? "bad" : "");
+    fake.meanwhile = publish_new;
+
+    for (int turn = 0; turn < 4; turn++) {
+        ck_assert_int_eq(fake.counted, 16 * turn);
+        loop_turn(&loop);
+        loop_turn(&loop);
+    }
+    ck_assert_int_eq(fake.counted, 63);
+    ck_assert_ptr_nonnull(strstr(fake.reconciled, " 63"));
+}
+END_TEST
+
 START_TEST(a_lock_is_not_waited_for_by_quarters)
 {
     publish_64(-1, -1, 21, -1);
@@ -1597,6 +1645,8 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, two_culprits_are_found_by_quarters);
     tcase_add_test(consumer, many_culprits_are_not_searched_for);
     tcase_add_test(consumer, after_many_failures_the_rest_goes_back_and_comes_after_what_is_new);
+    tcase_add_test(consumer, while_something_new_waits_fewer_failures_send_the_rest_back);
+    tcase_add_test(consumer, failures_have_their_turns_however_much_is_new);
     tcase_add_test(consumer, a_lock_is_not_waited_for_by_quarters);
     tcase_add_test(consumer, the_first_lock_ends_the_search_for_culprits);
     tcase_add_test(consumer, a_stop_between_quarters_hands_the_others_back);
