@@ -131,11 +131,15 @@ enum status job_work_scrub(struct worker *store, bool *worked, struct error *err
 }
 
 enum status job_work_move_chunks(struct worker *store, bool (*is_stopping)(const void *who), const void *who,
-    bool *worked, struct error *err)
+    struct chunk_turn *turn, struct error *err)
 {
     struct job job = {
         .store = store, .error = STR_EMPTY, .group = JOB_GROUP_CHUNKS, .is_stopping = is_stopping, .who = who
     };
+    enum status status;
 
-    return run(&job, worked, err);
+    *turn = (struct chunk_turn){ .worked = false };
+    status = run(&job, &turn->worked, err);
+    turn->is_store_down = job.is_store_down;
+    return status;
 }

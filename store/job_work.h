@@ -23,11 +23,17 @@ MUST_USE enum status job_work_run(struct worker *store, bool *worked, struct err
  */
 MUST_USE enum status job_work_scrub(struct worker *store, bool *worked, struct error *err);
 
+/* What a turn of a move of chunks has met. */
+struct chunk_turn {
+    bool worked;        /* as of job_work_run */
+    bool is_store_down; /* it has failed: a store of chunks, with every chunk */
+};
+
 /*
  * As job_work_run, for a move of chunks of blobs: store/background/chunk_move.h. is_stopping(who) is asked while a
  * store works.
  */
 MUST_USE enum status job_work_move_chunks(struct worker *store, bool (*is_stopping)(const void *who),
-    const void *who, bool *worked, struct error *err);
+    const void *who, struct chunk_turn *turn, struct error *err);
 
 #endif

@@ -6,6 +6,18 @@
 #ifndef WORKERS_CHUNK_MOVER_H
 #define WORKERS_CHUNK_MOVER_H
 
+#include <stdint.h>
+
+struct worker_ctx;
+
+struct chunk_mover {
+    struct worker_ctx *ctx;
+    int32_t store_failures; /* turns in a row in which a store was down */
+};
+
+/* Move some chunks; returns the pause after it, in milliseconds. */
+int64_t chunk_mover_turn(struct chunk_mover *mover);
+
 /* argument: the thread's struct worker_ctx. */
 void *chunk_mover_thread(void *argument);
 

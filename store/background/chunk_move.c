@@ -405,6 +405,7 @@ static enum status settle_chunks(struct batch *batch, struct error *err)
     for (int i = 0; i < batch->count; i++)
         if (batch->chunks[i].status != STATUS_OK && batch->chunks[i].status != STATUS_NOT_FOUND)
             status = error_set(err, STATUS_UNAVAILABLE, "%s", batch->chunks[i].failure.message);
+    batch->job->is_store_down = status != STATUS_OK && copied.count == 0;
     return status;
 }
 

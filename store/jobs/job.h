@@ -30,6 +30,8 @@ struct job {
     /* JOB_GROUP_CHUNKS: asked with `who` while a store works; true: the worker stops */
     bool (*is_stopping)(const void *who);
     const void *who;
+    /* JOB_GROUP_CHUNKS: a store has failed, and no chunk could be copied */
+    bool is_store_down;
     /* the job has a rate limit: its chunks are small, and each ends with a checkpoint */
     bool is_gentle;
     /* The members that a checkpoint writes. */

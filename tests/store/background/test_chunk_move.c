@@ -53,19 +53,22 @@ static bool never(const void *who)
 static bool move_batch(void)
 {
     struct error err = { 0 };
-    bool worked = false;
+    struct chunk_turn turn;
 
     ck_assert_msg(
-        job_work_move_chunks(at.world.worker, never, NULL, &worked, &err) == STATUS_OK, "%s", err.message);
-    return worked;
+        job_work_move_chunks(at.world.worker, never, NULL, &turn, &err) == STATUS_OK, "%s", err.message);
+    ck_assert(!turn.is_store_down);
+    return turn.worked;
 }
 
-static void fail_batch(void)
+/* Whether a store was down. */
+static bool fail_batch(void)
 {
     struct error err = { 0 };
-    bool worked = false;
+    struct chunk_turn turn;
 
-    ck_assert_int_eq(job_work_move_chunks(at.world.worker, never, NULL, &worked, &err), STATUS_UNAVAILABLE);
+    ck_assert_int_eq(job_work_move_chunks(at.world.worker, never, NULL, &turn, &err), STATUS_UNAVAILABLE);
+    return turn.is_store_down;
 }
 
 static struct job_view look_at(struct str id)
@@ -234,7 +237,7 @@ START_TEST(a_store_that_refuses_some_puts_takes_the_rest_later)
     at.chunks.put_into = CHUNK_STORE_S3;
     id = begin_move(CHUNK_STORE_S3);
     at.s3.failing_puts = 2;
-    fail_batch();
+    (void)fail_batch();
     ck_assert_int_eq(look_at(id).state, JOB_RUNNING);
     ck_assert_int_eq(look_at(id).done, 2);
     all_are_readable("abcd");
@@ -275,7 +278,7 @@ START_TEST(the_chunks_are_counted_once_while_a_store_fails)
     at.chunks.put_into = CHUNK_STORE_S3;
     id = begin_move(CHUNK_STORE_S3);
     at.s3.failing_puts = 1;
-    fail_batch();
+    (void)fail_batch();
     ck_assert_int_eq(look_at(id).total, 1);
     ck_assert_int_eq(chunk_world_rows(&at, "operations where phase = 1 and not has_cursor"), 1);
     while (move_batch())
@@ -304,13 +307,28 @@ START_TEST(all_of_many_chunks_are_counted)
 }
 END_TEST
 
+START_TEST(a_store_that_takes_nothing_is_told_from_one_that_refuses_some_puts)
+{
+    put_chunks("ab");
+    at.chunks.put_into = CHUNK_STORE_S3;
+    (void)begin_move(CHUNK_STORE_S3);
+    at.s3.failing_puts = 2;
+    ck_assert(fail_batch());
+    at.s3.failing_puts = 1;
+    ck_assert(!fail_batch());
+    while (move_batch())
+        continue;
+    all_are_in(CHUNK_STORE_S3, 2);
+}
+END_TEST
+
 START_TEST(a_store_that_returns_other_bytes_than_it_took_gets_no_chunk)
 {
     put_chunks("a");
     at.chunks.put_into = CHUNK_STORE_S3;
     (void)begin_move(CHUNK_STORE_S3);
     at.s3.wrong_gets = 3;
-    fail_batch();
+    (void)fail_batch();
     all_are_in(CHUNK_STORE_DIRECTORY, 1);
     all_are_readable("a");
 }
@@ -545,6 +563,7 @@ Suite *test_chunk_move_suite(void)
     tcase_add_test(tc, a_damaged_chunk_that_is_deleted_during_the_move_is_no_failure);
     tcase_add_test(tc, the_chunks_are_counted_once_while_a_store_fails);
     tcase_add_test(tc, all_of_many_chunks_are_counted);
+    tcase_add_test(tc, a_store_that_takes_nothing_is_told_from_one_that_refuses_some_puts);
     tcase_add_test(tc, a_store_that_returns_other_bytes_than_it_took_gets_no_chunk);
     tcase_add_test(tc, a_store_that_a_worker_does_not_have_ends_the_move_and_is_named);
     tcase_add_test(tc, objects_that_are_gone_become_no_chunks);
