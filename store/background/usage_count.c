@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
@@ -15,17 +14,28 @@
 /* 2 MB: a few milliseconds, behind which other callers may have to wait for a processor. */
 enum { CHUNK_BLOCKS = 256, FIRST_ROOM = 64 };
 
-enum chunk_column { CHUNK_TABLE_ID, CHUNK_ROWS, CHUNK_BYTES };
+enum chunk_column { CHUNK_TABLE_ID, CHUNK_ROWS, CHUNK_BYTES, CHUNK_ACCOUNT };
 
-/* The index at which the table's usage is, or has to be inserted: the array is sorted by id. */
-static size_t place_of(const struct usage_count *count, int64_t table_id)
+/* Each sums up some pages of a table, in the order of usage_blocks.sql. */
+static const struct embedded *const sums[USAGE_COUNTED_TABLES] = { &sql_usage_chunk, &sql_usage_blob_chunks,
+    &sql_usage_blob_strays };
+
+static int compare_usage(const struct table_usage *a, const struct table_usage *b)
+{
+    if (a->table_id != b->table_id)
+        return a->table_id < b->table_id ? -1 : 1;
+    return str_compare(a->account, b->account);
+}
+
+/* The index at which the table's usage is, or has to be inserted: the array is sorted. */
+static size_t place_of(const struct usage_count *count, const struct table_usage *usage)
 {
     size_t low = 0, high = count->table_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (count->tables[middle].table_id < table_id)
+        if (compare_usage(&count->tables[middle], usage) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -35,7 +45,7 @@ static size_t place_of(const struct usage_count *count, int64_t table_id)
 
 static void add_table(struct usage_count *count, const struct table_usage *more)
 {
-    size_t place = place_of(count, more->table_id);
+    size_t place = place_of(count, more);
     struct table_usage *at;
 
     if (count->table_count == count->room) {
@@ -43,10 +53,11 @@ static void add_table(struct usage_count *count, const struct table_usage *more)
         count->tables = xrealloc(count->tables, count->room * sizeof(*count->tables));
     }
     at = &count->tables[place];
-    if (place == count->table_count || at->table_id != more->table_id) {
+    if (place == count->table_count || compare_usage(at, more) != 0) {
         memmove(at + 1, at, (count->table_count - place) * sizeof(*at));
         count->table_count++;
-        *at = (struct table_usage){ .table_id = more->table_id };
+        *at = (struct table_usage){ .table_id = more->table_id,
+            .account = arena_copy(&count->names, more->account) };
     }
     at->rows += more->rows;
     at->bytes += more->bytes;
@@ -58,7 +69,10 @@ static enum status read_blocks(struct session *session, struct usage_count *coun
     PG_RESULT row = NULL;
 
     TRY(pg_query(&session->pg, &sql_usage_blocks, NULL, &row, err));
-    count->blocks = pg_int8(row, 0, PG_ONLY_COLUMN);
+    for (int i = 0; i < USAGE_COUNTED_TABLES; i++) {
+        count->blocks += pg_int8(row, 0, i);
+        count->ends[i] = count->blocks;
+    }
     return STATUS_OK;
 }
 
@@ -67,35 +81,48 @@ static enum status count_chunk(struct session *session, void *context, struct er
     struct usage_count *count = context;
     struct pg_params params;
     PG_RESULT rows = NULL;
+    int64_t first, end;
+    int table = 0;
 
     if (count->blocks == 0)
         TRY(read_blocks(session, count, err));
+    while (table < USAGE_COUNTED_TABLES - 1 && count->next_block >= count->ends[table])
+        table++;
+    first = table > 0 ? count->ends[table - 1] : 0;
+    end = count->next_block + CHUNK_BLOCKS;
+    if (end > count->ends[table])
+        end = count->ends[table];
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, count->next_block);
-    pg_add_int8(&params, count->next_block + CHUNK_BLOCKS);
-    TRY(pg_query(&session->pg, &sql_usage_chunk, &params, &rows, err));
+    pg_add_int8(&params, count->next_block - first);
+    pg_add_int8(&params, end - first);
+    TRY(pg_query(&session->pg, sums[table], &params, &rows, err));
     for (int i = 0; i < PQntuples(rows); i++)
-        add_table(count, &(struct table_usage){ pg_int8(rows, i, CHUNK_TABLE_ID),
-                             pg_int8(rows, i, CHUNK_ROWS), pg_int8(rows, i, CHUNK_BYTES) });
-    count->next_block += CHUNK_BLOCKS;
+        add_table(count, &(struct table_usage){ .table_id = pg_int8(rows, i, CHUNK_TABLE_ID),
+                             .account = pg_bytes(rows, i, CHUNK_ACCOUNT),
+                             .rows = pg_int8(rows, i, CHUNK_ROWS),
+                             .bytes = pg_int8(rows, i, CHUNK_BYTES) });
+    count->next_block = end;
     return STATUS_OK;
 }
 
 static void add_arrays(const struct usage_count *count, struct pg_params *params, struct arena *arena)
 {
-    struct pg_array ids, rows, bytes;
+    struct pg_array ids, rows, bytes, accounts;
 
     pg_array_init(&ids, arena, PG_INT8);
     pg_array_init(&rows, arena, PG_INT8);
     pg_array_init(&bytes, arena, PG_INT8);
+    pg_array_init(&accounts, arena, PG_TEXT);
     for (size_t i = 0; i < count->table_count; i++) {
         pg_array_int8(&ids, count->tables[i].table_id);
         pg_array_int8(&rows, count->tables[i].rows);
         pg_array_int8(&bytes, count->tables[i].bytes);
+        pg_array_bytes(&accounts, count->tables[i].account);
     }
     pg_add_array(params, &ids);
     pg_add_array(params, &rows);
     pg_add_array(params, &bytes);
+    pg_add_array(params, &accounts);
 }
 
 /*
@@ -138,5 +165,6 @@ enum status usage_count_chunk(struct worker *store, struct usage_count *count, b
 void usage_count_drop(struct usage_count *count)
 {
     free(count->tables);
+    arena_cleanup(&count->names);
     *count = (struct usage_count){ 0 };
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * usage_count.h - counts the entities and bytes that accounts hold, in one pass over all pages of
- * the table of entities, a chunk at a time.
+ * the tables of entities, of chunks of blobs and of strays, some pages at a time.
  *
  * Writers do not maintain these counts, so a write costs the same with and without quotas, and the
  * next count includes every row, whether a write, a transaction, the expiry or a purge inserted or
@@ -18,19 +18,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 
 struct worker;
 
-/* The usage of one table, or of the table of an index's entries. */
+/* The usage of one table, of the table of an index's entries, or of one account's blobs. */
 struct table_usage {
-    int64_t table_id, rows, bytes;
+    int64_t table_id;   /* 0: of blobs */
+    struct str account; /* of blobs; empty: of a table */
+    int64_t rows, bytes;
 };
+
+enum { USAGE_COUNTED_TABLES = 3 };
 
 /* The state of a count; all zero: no count has begun. */
 struct usage_count {
-    int64_t next_block, blocks;
-    struct table_usage *tables; /* in the order of their ids */
+    int64_t next_block, blocks;         /* of all counted tables, as if they were one */
+    int64_t ends[USAGE_COUNTED_TABLES]; /* the block behind the last one of each */
+    struct arena names;                 /* of accounts */
+    struct table_usage *tables;         /* in the order of ids and accounts */
     size_t table_count, room;
 };
 

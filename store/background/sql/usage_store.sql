@@ -1,22 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Store the result of a count: tables $1 have $2 rows of $3 bytes, and all other tables have none. The bytes of an
--- account include the stored chunks of its blobs, and those of its strays that no move has left. Returns one row for
--- each account whose usage has changed.
-with tabled as (
+-- Store the result of a count: tables $1 have $2 rows of $3 bytes, and all other tables have none; table 0 stands for the
+-- chunks of blobs and the strays of account $4. Returns one row for each account whose usage has changed.
+with summed as (
+    select * from unnest($1::int8[], $2::int8[], $3::int8[], $4::text[]) u(table_id, counted, bytes, account)),
+tabled as (
     select t.account, coalesce(sum(c.counted) filter (where t.index_id is null), 0)::int8 as entities,
         coalesce(sum(c.counted) filter (where t.index_id is not null), 0)::int8 as entries,
         coalesce(sum(c.bytes), 0)::int8 as bytes
-    from tables t left join unnest($1::int8[], $2::int8[], $3::int8[]) c(table_id, counted, bytes)
-        on c.table_id = t.table_id
+    from tables t left join summed c on c.table_id = t.table_id
     where t.live
     group by t.account),
 chunked as (
-    select account, sum(size)::int8 as bytes
-    from (
-        select account, size from blob_chunks
-        union all
-        select account, size from blob_strays where not moved) kept
-    group by account),
+    select account, bytes from summed where table_id = 0),
 counted as (
     select account, coalesce(t.entities, 0) as entities, coalesce(t.entries, 0) as entries,
         coalesce(t.bytes, 0) + coalesce(k.bytes, 0) as bytes

@@ -122,6 +122,23 @@ START_TEST(bytes_of_blobs_count_until_they_are_removed_but_not_what_a_move_has_l
 }
 END_TEST
 
+START_TEST(chunks_and_strays_of_many_pages_take_several_chunks)
+{
+    test_sql(world.sql, "insert into blob_chunks select case when n %% 2 = 0 then 'acme' else 'other' end, "
+                        "convert_to(n::text, 'UTF8'), 10, convert_to(repeat('x', 1900), 'UTF8'), null "
+                        "from generate_series(1, 2200) n");
+    test_sql(world.sql,
+        "insert into blob_strays (object_id, account, digest, store, due, size, moved) "
+        "select gen_random_uuid(), 'acme', convert_to(repeat('x', 1900), 'UTF8'), 1, now(), 1, false "
+        "from generate_series(1, 1100) n");
+
+    ck_assert_int_ge(count_all(), 3 + 2);
+    ck_assert_int_eq(counted("bytes"), 2200 * 10 + 1100);
+    ck_assert_int_eq(
+        test_number(world.sql, "select bytes from account_usage where account = 'acme'"), 1100 * 10 + 1100);
+}
+END_TEST
+
 START_TEST(an_account_without_tables_has_no_usage)
 {
     world_put(&world, "a", NULL, NULL);
@@ -143,6 +160,7 @@ Suite *test_usage_count_suite(void)
     tcase_add_test(tc, servers_are_told_of_changes_only);
     tcase_add_test(tc, a_table_of_many_pages_takes_several_chunks);
     tcase_add_test(tc, bytes_of_blobs_count_until_they_are_removed_but_not_what_a_move_has_left);
+    tcase_add_test(tc, chunks_and_strays_of_many_pages_take_several_chunks);
     tcase_add_test(tc, an_account_without_tables_has_no_usage);
     suite_add_tcase(suite, tc);
     return suite;
