@@ -49,9 +49,10 @@ def parse(line):
     return fields
 
 
-# Printed by libpq where PostgreSQL crashes in the moment in which a connection is being made: no program can take the message
-# before libpq returns the connection.
+# Printed by libpq where PostgreSQL crashes or ends in the moment in which a connection is being made: no program can take the
+# message before libpq returns the connection.
 _CRASH_WHILE_CONNECTING = re.compile(
+    "FATAL:  terminating connection due to (unexpected postmaster exit|administrator command)|"
     "WARNING:  terminating connection because of crash of another server process|"
     "DETAIL:  The postmaster has commanded this server process to roll back.*|"
     "HINT:  In a moment you should be able to reconnect to the database.*")
