@@ -230,8 +230,8 @@ static struct operation *take_batch(struct lane *lane)
 }
 
 /*
- * Whether more operations are to gather before another batch begins (lane_options.gather_us). A thread whose batch has
- * ended takes what waits: no batch runs then, or only that of another thread. The caller holds the mutex.
+ * Whether more operations are to gather before another batch begins (lane_options.gather_us). If no batch runs, what
+ * waits is taken at once. The caller holds the mutex.
  */
 static bool must_gather(const struct lane *lane)
 {

@@ -165,13 +165,20 @@ static struct batches {
     int largest, answered;
 } batches = { .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-static void note_size(struct session *session, struct operation *batch, void *context)
+static int size_of(const struct operation *batch)
 {
     int size = 0;
 
-    (void)session, (void)context;
     for (; batch; batch = batch->next)
         size++;
+    return size;
+}
+
+static void note_size(struct session *session, struct operation *batch, void *context)
+{
+    int size = size_of(batch);
+
+    (void)session, (void)context;
     pthread_mutex_lock(&batches.mutex);
     batches.largest = size > batches.largest ? size : batches.largest;
     pthread_mutex_unlock(&batches.mutex);
@@ -186,14 +193,21 @@ static void note_answer(struct operation *operation)
     pthread_mutex_unlock(&batches.mutex);
 }
 
+/* Give the lane operations that write nothing: by lane_collect, or one after another by lane_submit. */
+static void add_some(struct lane *lane, struct operation *operations, int count,
+    bool (*add)(struct lane *lane, struct operation *operation))
+{
+    for (int i = 0; i < count; i++) {
+        operations[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
+        ck_assert(add(lane, &operations[i]));
+    }
+}
+
 /* The size of the largest batch when many callers submit at once. */
 static int largest_of(struct lane *lane, struct operation crowd[CROWD])
 {
     batches.largest = batches.answered = 0;
-    for (int i = 0; i < CROWD; i++) {
-        crowd[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
-        ck_assert(lane_collect(lane, &crowd[i]));
-    }
+    add_some(lane, crowd, CROWD, lane_collect);
     lane_run(lane, -1);
     pthread_mutex_lock(&batches.mutex);
     while (batches.answered < CROWD)
@@ -231,7 +245,7 @@ END_TEST
 
 /* ---- batches beside each other ---- */
 
-enum { LARGE = 100, HOUR_US = 1000000000 };
+enum { LARGE = 100, FOREVER_US = 1000000000 /* longer than a test may take */ };
 
 /* Batches stand still until the gate opens; the sizes of those that have begun. */
 static struct {
@@ -241,13 +255,9 @@ static struct {
 
 static void run_at_gate(struct session *session, struct operation *batch, void *context)
 {
-    int size = 0;
-
     (void)session, (void)context;
-    for (; batch; batch = batch->next)
-        size++;
     pthread_mutex_lock(&batches.mutex);
-    gate.sizes[gate.begun++] = size;
+    gate.sizes[gate.begun++] = size_of(batch);
     pthread_cond_broadcast(&batches.changed);
     while (!gate.is_open)
         pthread_cond_wait(&batches.changed, &batches.mutex);
@@ -298,32 +308,21 @@ static struct lane *lane_that_gathers(int64_t gather_us)
  */
 static void begin_batch(struct lane *lane, struct operation *operations, int count, int begun)
 {
-    for (int i = 0; i < count; i++) {
-        operations[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
-        ck_assert(lane_collect(lane, &operations[i]));
-    }
+    add_some(lane, operations, count, lane_collect);
     lane_wake(lane);
     wait_until_begun(begun);
-}
-
-static void submit_some(struct lane *lane, struct operation *operations, int count)
-{
-    for (int i = 0; i < count; i++) {
-        operations[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
-        ck_assert(lane_submit(lane, &operations[i]));
-    }
 }
 
 /* Again and again: without gathering, the thread that has nothing to do mostly begins with some of them. */
 START_TEST(operations_gather_beside_a_batch_as_large)
 {
-    struct lane *lane = lane_that_gathers(HOUR_US);
+    struct lane *lane = lane_that_gathers(FOREVER_US);
     static struct operation first[LARGE], others[LARGE];
 
     for (int tries = 0; tries < TRIES; tries++) {
         close_gate();
         begin_batch(lane, first, LARGE, 1);
-        submit_some(lane, others, LARGE);
+        add_some(lane, others, LARGE, lane_submit);
         wait_until_begun(2);
         ck_assert_int_ge(gate.sizes[1], gate.sizes[0]);
         open_gate(2 * LARGE);
@@ -335,7 +334,7 @@ END_TEST
 
 START_TEST(callers_that_are_alone_do_not_wait_for_each_other)
 {
-    struct lane *lane = lane_that_gathers(HOUR_US);
+    struct lane *lane = lane_that_gathers(FOREVER_US);
     static struct operation first, other;
 
     begin_batch(lane, &first, 1, 1);
@@ -364,11 +363,11 @@ END_TEST
 /* The test's time limit is the deadline. */
 START_TEST(what_gathers_is_taken_when_the_batch_ends)
 {
-    struct lane *lane = lane_that_gathers(HOUR_US);
+    struct lane *lane = lane_that_gathers(FOREVER_US);
     static struct operation first[LARGE], others[LARGE - 1];
 
     begin_batch(lane, first, LARGE, 1);
-    submit_some(lane, others, LARGE - 1);
+    add_some(lane, others, LARGE - 1, lane_submit);
     open_gate(2 * LARGE - 1);
     lane_stop(lane);
     lane_free(lane);
