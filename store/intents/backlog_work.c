@@ -52,11 +52,11 @@ static enum status send_queries(struct session *session, const struct backlog_wo
     return pg_sync(&session->pg, err);
 }
 
-static void note_age(struct backlog *found, int range, int64_t age_us)
+static void note_age(struct backlog_work *work, int range, int64_t age_us)
 {
-    int64_t *oldest = &found->oldest_age_us[range];
+    int64_t *oldest = &work->found.oldest_age_us[range];
 
-    *oldest = numbers_max(*oldest, age_us < 0 ? BACKLOG_UNKNOWN_AGE : age_us);
+    *oldest = numbers_max(*oldest, work->is_ahead[range] || age_us < 0 ? BACKLOG_UNKNOWN_AGE : age_us);
 }
 
 /* The lag of indexes depends on the intents of source keys alone, not on those of transactions. */
@@ -73,7 +73,7 @@ static void take_oldest(struct backlog_work *work, const PGresult *rows)
             continue;
         kind = pg_int2(rows, row, OLDEST_KIND);
         age_us = now_us - pg_int8(rows, row, OLDEST_US);
-        note_age(&work->found, range, work->is_ahead[range] ? -1 : age_us);
+        note_age(work, range, age_us);
         if (age_us < 0)
             age_us = 0;
         work->is_open[range] = true;

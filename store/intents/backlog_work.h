@@ -27,7 +27,7 @@ struct backlog {
     int64_t lag_us; /* age of the oldest open intent of a source key */
     int64_t open_intents;
     int64_t ranges[LEASE_RANGES];
-    /* of the oldest open intent of each bucket range, or one of the values below */
+    /* of the oldest open intent of each bucket range, or one of the values above */
     int64_t oldest_age_us[LEASE_RANGES];
     struct {
         int64_t open_intents, lag_us;
