@@ -43,6 +43,13 @@ static struct str begin_move(enum chunk_store_kind target)
     return move->out.jobs.jobs[0].operation_id;
 }
 
+/* New chunks are put there too. */
+static struct str begin_move_to_s3(void)
+{
+    at.chunks.put_into = CHUNK_STORE_S3;
+    return begin_move(CHUNK_STORE_S3);
+}
+
 static bool never(const void *who)
 {
     (void)who;
@@ -59,6 +66,12 @@ static bool move_batch(void)
         job_work_move_chunks(at.world.worker, never, NULL, &turn, &err) == STATUS_OK, "%s", err.message);
     ck_assert(!turn.is_store_down);
     return turn.worked;
+}
+
+static void move_rest(void)
+{
+    while (move_batch())
+        continue;
 }
 
 /* Whether a store was down. */
@@ -85,8 +98,7 @@ static struct job_view move_all(enum chunk_store_kind target)
 {
     struct str id = begin_move(target);
 
-    while (move_batch())
-        continue;
+    move_rest();
     return look_at(id);
 }
 
@@ -234,15 +246,13 @@ START_TEST(a_store_that_refuses_some_puts_takes_the_rest_later)
     struct str id;
 
     put_chunks("abcd");
-    at.chunks.put_into = CHUNK_STORE_S3;
-    id = begin_move(CHUNK_STORE_S3);
+    id = begin_move_to_s3();
     at.s3.failing_puts = 2;
     (void)fail_batch();
     ck_assert_int_eq(look_at(id).state, JOB_RUNNING);
     ck_assert_int_eq(look_at(id).done, 2);
     all_are_readable("abcd");
-    while (move_batch())
-        continue;
+    move_rest();
     ended_well(look_at(id));
     ck_assert_int_eq(look_at(id).done, 4);
     all_are_in(CHUNK_STORE_S3, 4);
@@ -259,12 +269,10 @@ START_TEST(a_damaged_chunk_that_is_deleted_during_the_move_is_no_failure)
     put_chunks("abcdefghijklmnopqrst");
     for (int i = 0; i < CHUNK_WORLD_OBJECTS; i++)
         at.directory.objects[i].bytes = STR_EMPTY;
-    at.chunks.put_into = CHUNK_STORE_S3;
-    id = begin_move(CHUNK_STORE_S3);
+    id = begin_move_to_s3();
     ck_assert(move_batch());
     test_sql(at.world.sql, "delete from blob_chunks");
-    while (move_batch())
-        continue;
+    move_rest();
     ended_well(look_at(id));
     ck_assert_uint_eq(look_at(id).error.len, 0);
 }
@@ -275,14 +283,12 @@ START_TEST(the_chunks_are_counted_once_while_a_store_fails)
     struct str id;
 
     put_chunks("a");
-    at.chunks.put_into = CHUNK_STORE_S3;
-    id = begin_move(CHUNK_STORE_S3);
+    id = begin_move_to_s3();
     at.s3.failing_puts = 1;
     (void)fail_batch();
     ck_assert_int_eq(look_at(id).total, 1);
     ck_assert_int_eq(chunk_world_rows(&at, "operations where phase = 1 and not has_cursor"), 1);
-    while (move_batch())
-        continue;
+    move_rest();
     ended_well(look_at(id));
 }
 END_TEST
@@ -310,14 +316,12 @@ END_TEST
 START_TEST(a_store_that_takes_nothing_is_told_from_one_that_refuses_some_puts)
 {
     put_chunks("ab");
-    at.chunks.put_into = CHUNK_STORE_S3;
-    (void)begin_move(CHUNK_STORE_S3);
+    (void)begin_move_to_s3();
     at.s3.failing_puts = 2;
     ck_assert(fail_batch());
     at.s3.failing_puts = 1;
     ck_assert(!fail_batch());
-    while (move_batch())
-        continue;
+    move_rest();
     all_are_in(CHUNK_STORE_S3, 2);
 }
 END_TEST
@@ -325,8 +329,7 @@ END_TEST
 START_TEST(a_store_that_returns_other_bytes_than_it_took_gets_no_chunk)
 {
     put_chunks("a");
-    at.chunks.put_into = CHUNK_STORE_S3;
-    (void)begin_move(CHUNK_STORE_S3);
+    (void)begin_move_to_s3();
     at.s3.wrong_gets = 3;
     (void)fail_batch();
     all_are_in(CHUNK_STORE_DIRECTORY, 1);
@@ -339,8 +342,7 @@ START_TEST(a_store_that_a_worker_does_not_have_ends_the_move_and_is_named)
     put_chunks("a");
     (void)begin_move(CHUNK_STORE_S3);
     at.chunks.of[CHUNK_STORE_DIRECTORY] = NULL;
-    while (move_batch())
-        continue;
+    move_rest();
     at.chunks.of[CHUNK_STORE_DIRECTORY] = &at.directory.store;
     ck_assert_int_eq(
         test_number(at.world.sql,
@@ -363,11 +365,9 @@ static void collect_new_objects(void)
 START_TEST(objects_that_are_gone_become_no_chunks) /* guard G73 */
 {
     put_chunks("a");
-    at.chunks.put_into = CHUNK_STORE_S3;
-    (void)begin_move(CHUNK_STORE_S3);
+    (void)begin_move_to_s3();
     at.s3.after_get = collect_new_objects;
-    while (move_batch())
-        continue;
+    move_rest();
     all_are_readable("a");
     all_are_in(CHUNK_STORE_S3, 1);
     ck_assert_int_eq(at.s3.puts, 2);
@@ -383,11 +383,9 @@ static void mark_new_object(void)
 START_TEST(objects_that_the_collector_is_about_to_remove_become_no_chunks) /* guard G73 */
 {
     put_chunks("a");
-    at.chunks.put_into = CHUNK_STORE_S3;
-    (void)begin_move(CHUNK_STORE_S3);
+    (void)begin_move_to_s3();
     at.s3.after_get = mark_new_object;
-    while (move_batch())
-        continue;
+    move_rest();
     at.s3.objects[0].bytes = STR_EMPTY; /* the removal arrives late */
     all_are_readable("a");
     all_are_in(CHUNK_STORE_S3, 1);
@@ -409,11 +407,9 @@ static void put_again(void)
 START_TEST(a_chunk_that_has_other_bytes_meanwhile_is_left_to_the_next_pass) /* guard G73 */
 {
     put_chunks("a");
-    at.chunks.put_into = CHUNK_STORE_S3;
-    (void)begin_move(CHUNK_STORE_S3);
+    (void)begin_move_to_s3();
     at.s3.on_put = put_again;
-    while (move_batch())
-        continue;
+    move_rest();
     all_are_in(CHUNK_STORE_S3, 1);
     call_succeeded(chunk_world_read(&at, 'z'));
     chunk_world_end_waits(&at);
@@ -456,8 +452,7 @@ START_TEST(servers_that_put_elsewhere_are_said)
     put_chunks("a");
     (void)begin_move(CHUNK_STORE_S3);
     at.s3.on_put = put_elsewhere;
-    while (move_batch())
-        continue;
+    move_rest();
     ck_assert_int_eq(
         test_number(at.world.sql,
             "select count(*) from operations where kind = 'move_chunks' and state = 4 and done = 3 and error "
@@ -476,8 +471,7 @@ START_TEST(a_repeated_request_is_answered_with_the_open_move_and_another_is_refu
     id = begin_move(CHUNK_STORE_S3);
     ck_assert(str_equal(begin_move(CHUNK_STORE_S3), id));
     call_failed(ask_move(CHUNK_STORE_POSTGRESQL), "CHUNK_MOVE_REFUSED");
-    while (move_batch())
-        continue;
+    move_rest();
     ck_assert(!str_equal(begin_move(CHUNK_STORE_POSTGRESQL), id));
 }
 END_TEST
@@ -488,8 +482,7 @@ START_TEST(a_move_can_be_paused_and_cancelled_and_another_goes_on)
     struct str id;
 
     put_chunks("abcdefghijklmnopqrst");
-    at.chunks.put_into = CHUNK_STORE_S3;
-    id = begin_move(CHUNK_STORE_S3);
+    id = begin_move_to_s3();
     ck_assert(move_batch());
     control->in.jobs = (struct operation_jobs){ .operation_id = id, .control = JOB_CANCEL };
     call_succeeded(call_run(&at.world.writer, job_calls_control, control));
