@@ -681,6 +681,14 @@ static void publish_64(int bad, int bad_too, int slow, int slow_too)
         publish_row(i, i == bad || i == bad_too ? "bad" : i == slow || i == slow_too ? "slow" : "");
 }
 
+/* One claim; the keys that fail come first. */
+static void publish_64_of_which_fail(int bad)
+{
+    config.claim_batch = 64;
+    for (int i = 0; i < 64; i++)
+        publish_row(i, i < bad ? "bad" : "");
+}
+
 static void check_reconciled(int keys)
 {
     int found = 0;
@@ -724,9 +732,7 @@ END_TEST
 /* The failing keys are among the first 32 only; then each of the 64 runs alone. */
 START_TEST(many_culprits_are_not_searched_for)
 {
-    config.claim_batch = 64;
-    for (int i = 0; i < 64; i++)
-        publish_row(i, i < 62 ? "bad" : "");
+    publish_64_of_which_fail(62);
 
     loop_turn(&loop);
 
@@ -770,9 +776,7 @@ static void publish_new_once(void)
 /* Keys that would not have failed come back as soon as what was new is done: the clock stands still. */
 START_TEST(while_something_new_waits_fewer_failures_send_the_rest_back)
 {
-    config.claim_batch = 64;
-    for (int i = 0; i < 64; i++)
-        publish_row(i, i < 63 ? "bad" : "");
+    publish_64_of_which_fail(63);
     fake.meanwhile = publish_new_once;
 
     loop_turn(&loop);
@@ -794,9 +798,7 @@ static void publish_new(void)
 
 START_TEST(failures_have_their_turns_however_much_is_new)
 {
-    config.claim_batch = 64;
-    for (int i = 0; i < 64; i++)
-        publish_row(i, i < 63 ? "bad" : "");
+    publish_64_of_which_fail(63);
     fake.meanwhile = publish_new;
 
     for (int turn = 0; turn < 4; turn++) {
