@@ -212,11 +212,10 @@ static void *stop_thread(void *argument)
     return NULL;
 }
 
-START_TEST(stop_lets_open_calls_finish)
+/* Stop the server, and call it until a call is refused. The caller joins the thread that stops it. */
+static pthread_t stop_until_refused(void)
 {
-    struct rpc_stream *held = open_held();
     struct rpc_status status = { 0 };
-    struct rpc_call *call;
     pthread_t stopper;
     struct str reply;
 
@@ -227,13 +226,29 @@ START_TEST(stop_lets_open_calls_finish)
     /* CANCELLED: the call was on its way when the server announced that it stops. */
     ck_assert_msg(status.code == CODE_UNAVAILABLE || status.code == CODE_CANCELLED, "%d %.*s", status.code,
         STR_ARG(status.message));
-    call = echo_take(echo.held, &echo.held_count, NULL);
+    return stopper;
+}
+
+/* The call that the server holds is answered, and its caller gets the whole answer. */
+static void answer_held(struct rpc_stream *held)
+{
+    struct rpc_call *call = echo_take(echo.held, &echo.held_count, NULL);
+    struct str reply;
+
     ck_assert_msg(call != NULL, "the open call was cancelled");
     rpc_call_reply(call, str_of("finished"));
 
     ck_assert(rpc_stream_receive(held, &arena, &reply));
     ck_assert(!rpc_stream_receive(held, &arena, &reply));
     ck_assert_int_eq(finish(held), 0);
+}
+
+START_TEST(stop_lets_open_calls_finish)
+{
+    struct rpc_stream *held = open_held();
+    pthread_t stopper = stop_until_refused();
+
+    answer_held(held);
     pthread_join(stopper, NULL);
     ck_assert_int_eq(echo.cancelled, 0);
 }
@@ -450,27 +465,15 @@ static int connect_idle(void)
 START_TEST(a_call_that_is_read_during_the_shutdown_is_refused)
 {
     struct rpc_stream *held = open_held();
-    struct rpc_status status = { 0 };
-    struct rpc_call *call;
     pthread_t stopper;
-    struct str reply;
 
     late_reader.witness = connect_idle();
     late_reader.thread = pthread_self();
     atomic_store(&late_reader.is_armed, true);
-    ck_assert_int_eq(pthread_create(&stopper, NULL, stop_thread, NULL), 0);
-    while (status.code == 0)
-        rpc_channel_call(echo.channel, &(struct rpc_request){ "/test.Echo/Unary", STR_EMPTY, CALL_MS },
-            &arena, &reply, &status);
+    stopper = stop_until_refused();
     close(late_reader.witness);
 
-    ck_assert_msg(status.code == CODE_UNAVAILABLE || status.code == CODE_CANCELLED, "%d %.*s", status.code,
-        STR_ARG(status.message));
-    call = echo_take(echo.held, &echo.held_count, NULL);
-    ck_assert_ptr_nonnull(call);
-    rpc_call_reply(call, str_of("finished"));
-    ck_assert(rpc_stream_receive(held, &arena, &reply));
-    ck_assert_int_eq(finish(held), 0);
+    answer_held(held);
     pthread_join(stopper, NULL);
 }
 END_TEST
