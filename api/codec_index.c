@@ -241,8 +241,7 @@ static enum status same_partition_check(const struct key_parts *key, struct erro
         return STATUS_OK;
     return codec_refuse_field(err, "index.partition_key",
         "index.partition_key of an index in the same partition is one part: the property PartitionKey, "
-        "without "
-        "width, inverted and fold_case");
+        "without width, inverted and fold_case");
 }
 
 static enum status keys_decode(
