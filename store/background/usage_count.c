@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
@@ -89,9 +90,7 @@ static enum status count_chunk(struct session *session, void *context, struct er
     while (table < USAGE_COUNTED_TABLES - 1 && count->next_block >= count->ends[table])
         table++;
     first = table > 0 ? count->ends[table - 1] : 0;
-    end = count->next_block + CHUNK_BLOCKS;
-    if (end > count->ends[table])
-        end = count->ends[table];
+    end = numbers_min(count->next_block + CHUNK_BLOCKS, count->ends[table]);
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, count->next_block - first);
     pg_add_int8(&params, end - first);
