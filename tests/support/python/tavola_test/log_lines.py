@@ -52,7 +52,7 @@ def parse(line):
 # Printed by libpq where PostgreSQL crashes or ends in the moment in which a connection is being made: no program can take the
 # message before libpq returns the connection.
 _CRASH_WHILE_CONNECTING = re.compile(
-    "FATAL:  terminating connection due to (unexpected postmaster exit|administrator command)|"
+    "FATAL:  terminating connection due to unexpected postmaster exit|"
     "WARNING:  terminating connection because of crash of another server process|"
     "DETAIL:  The postmaster has commanded this server process to roll back.*|"
     "HINT:  In a moment you should be able to reconnect to the database.*")
