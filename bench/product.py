@@ -7,6 +7,7 @@ import time
 
 import wire
 from loads import ECHO
+from stack import cpu_of
 from tavola_test.settings import SOURCE
 
 # Written per round to the table with an index, then indexed by the worker; the worker's start must not matter much.
@@ -246,13 +247,19 @@ class Product:
         with self.stack.asking(self.postgres) as ask:
             if ask(count) != intents:
                 raise RuntimeError(f"{ask(count)} intents are open before the worker starts, not {intents}")
-            postgres = self.stack.cpu("postgres")
+            asking = ask("select pg_backend_pid()")
+
+            def postgres():
+                # without the session that asks: its counts are no work of the worker
+                return self.stack.cpu("postgres") - cpu_of(asking)
+
+            before = postgres()
             self.start_worker(**settings)
             began, _ = self.wait_while(lambda: ask(count) == intents, "the worker's first commit")
             _, done = self.wait_while(lambda: ask(any_), "the worker's last commit")
+            used = {"server_us": self.stack.cpu("worker"), "postgres_us": postgres() - before}
         seconds = done - began
         entries = intents * entries_per_intent
-        used = {"server_us": self.stack.cpu("worker"), "postgres_us": self.stack.cpu("postgres") - postgres}
         self.stack.stop("worker")
         return {"rate": entries / seconds} | {name: value * 1e6 / entries for name, value in used.items()}
 

@@ -29,6 +29,11 @@ def _stat(pid):
     return int(fields[1]), times[0] + times[1], times[2] + times[3], times[1]
 
 
+def cpu_of(pid):
+    """Seconds of one process so far, in user mode and in the kernel."""
+    return _stat(pid)[1]
+
+
 def cpu_of_family(pid):
     """A process and all its children, also those that have ended: PostgreSQL with its backends."""
     own = _stat(pid)
