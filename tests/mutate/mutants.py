@@ -203,8 +203,8 @@ MUTANTS = [
      "test_store", "epoch", ["a_database_behind_what_is_remembered_gets_an_epoch_once"]),
 
     ("G30", [("store/intents/sql/watermark_read.sql",
-              "case when max(w.as_of) <= (clock.us + 11644473600000000) * 10 then min(w.as_of) else 0 end",
-              "min(w.as_of)"),
+              "case when w.newest <= (clock.us + 11644473600000000) * 10 then w.oldest else 0 end",
+              "w.oldest"),
              ("store/session/sql/watermark_forget.sql", "where as_of >", "where false and as_of >")],
      "test_store", "fresh", ["a_time_that_lies_ahead_says_nothing"]),
 

@@ -444,8 +444,13 @@ START_TEST(staleness_is_bounded)
 END_TEST
 
 /* The database's clock was set back, and all workers stand still: watermarks from before say nothing. */
+/* Also where the statistics say that there are no bucket ranges, and another plan reads them. */
 START_TEST(a_time_that_lies_ahead_says_nothing) /* guard G30 */
 {
+    if (_i == 1)
+        test_sql(scene.sql,
+            "create table kept as select * from watermarks; delete from watermarks; analyze watermarks;"
+            "insert into watermarks select * from kept");
     tell_of_all_ranges();
     test_sql(scene.sql, "update watermarks set as_of = as_of + 36000000000 where bucket_range = 3");
 
@@ -753,7 +758,7 @@ Suite *test_freshness_suite(void)
     tcase_add_test(tc, an_unknown_transaction_is_not_waited_for);
     tcase_add_test(tc, a_connection_younger_than_the_answer_asks_again);
     tcase_add_test(tc, staleness_is_bounded);
-    tcase_add_test(tc, a_time_that_lies_ahead_says_nothing);
+    tcase_add_loop_test(tc, a_time_that_lies_ahead_says_nothing, 0, 2);
     tcase_add_loop_test(tc, the_latest_are_read_around_what_is_open, 0, 4);
     tcase_add_test(tc, the_latest_are_right_where_keys_were_given_up);
     tcase_add_loop_test(tc, pages_of_the_latest_are_those_of_an_index_that_is_fresh, 0, 6);
