@@ -2,6 +2,7 @@
 """Copies of properties that workers keep by a rule: what the rule keeps, what it refuses, and what verification and repair find."""
 
 import os
+import re
 import threading
 import unittest
 
@@ -36,6 +37,11 @@ class CopyCase(ServerCase):
         self.addCleanup(self.client.control_queue, control=RESUME)
         held = sum(len(queue.work) for queue in self.client.control_queue(control=PAUSE).queues)
         wait_for("the worker to follow", lambda: metrics.read(self.metrics_path).value("tavola_queue_paused") == held, 10)
+
+    def hints(self):
+        """How many hints were ever put into the queue, and how many are in it."""
+        said = self.stack.redis_command("XINFO", "STREAM", "tavola:{q0}:intents").decode()
+        return [int(re.search(rf"\b{field}\r\n:(\d+)", said)[1]) for field in ("entries-added", "length")]
 
     def watch(self, table):
         found = Watch(self.client, table).begin()
@@ -289,9 +295,12 @@ class Copies(CopyCase):
         rule = self.create()
         watch = self.watch(departments)
         self.pause()
+        added, _ = self.hints()
         self.manager("1", Name="Ada Lovelace")
         self.manager("2", Name="Grace Hopper")
         self.assertEqual(self.status(rule).waiting_sources, 2)
+        # From here on the relay finds both together; of two hints, one could be held back and the other not.
+        wait_for("the hints to be held back", lambda: self.hints() == [added + 2, 0], 10)
         self.client.control_queue(control=RESUME)
         rows = [change.entity.row_key for change in watch.until(2001)]
         self.assertLess(rows.index("last"), 2000)

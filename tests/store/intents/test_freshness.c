@@ -4,6 +4,7 @@
  * staleness; the latest also reads the sources with open intents.
  */
 #include <check.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -644,6 +645,17 @@ END_TEST
     "from pg_stat_activity where datname = current_database() "                                              \
     "and application_name ~ 'tavolad (read|write|bulk|short|page|change|waits)'"
 
+/* Until then look-ups are in the lane of short reads, which refuses others while it is full. */
+static void await_waiting(struct store *store, int64_t count)
+{
+    struct store_statistics statistics;
+
+    do {
+        sched_yield();
+        store_read_statistics(store, &statistics);
+    } while (statistics.waiting < count);
+}
+
 START_TEST(thousands_wait_without_connections)
 {
     struct store_options options = plain_options(scene.conninfo);
@@ -662,6 +674,7 @@ START_TEST(thousands_wait_without_connections)
         waiting[i] = a_lookup_after("Bonn", token);
         submit(store, waiting[i]);
     }
+    await_waiting(store, MANY);
     struct operation *refused_one = a_lookup_after("Bonn", token), *read = a_lookup("Rome");
     run(store, refused_one);
     ck_assert_reason(refused_one, "SERVER_BUSY");
