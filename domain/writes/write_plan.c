@@ -423,6 +423,26 @@ bool write_plan_needs_intent(struct plan_row *row, struct arena *arena)
     return row->needs_intent;
 }
 
+/* Asked about a state that differs in the version alone: what changes more needs an intent too. */
+bool write_plan_always_needs_intent(const struct plan_row *row, struct arena *arena)
+{
+    struct row_state before = row->offered;
+
+    before.version--;
+    for (size_t i = 0; i < row->table->index_count; i++)
+        if (index_plan_affects(row->table->indexes[i], &row->key, &before, &row->offered, arena))
+            return true;
+    return false;
+}
+
+void write_plan_take_upsert(struct plan_row *row, int64_t version, int64_t ts)
+{
+    row->now.version = version;
+    row->now.ts = ts;
+    row->needs_intent = row->table->index_count > 0;
+    row->judged = version;
+}
+
 size_t write_plan_rule_slots(const struct plan_row *row)
 {
     size_t slots = row->rules ? row->rules->follower_count : 0;

@@ -136,6 +136,18 @@ enum row_action write_plan_action(const struct plan_row *row);
  */
 bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
 
+/*
+ * Whether the offered state needs an intent whatever is stored: an index that keeps versions has an
+ * entry of it, or it cannot have its entry. false: that depends on what is stored.
+ */
+bool write_plan_always_needs_intent(const struct plan_row *row, struct arena *arena);
+
+/*
+ * Take what the upsert of a row that was not read has returned, as the planned state. If its table
+ * has indexes, write_plan_needs_intent is true from here on (guard G75).
+ */
+void write_plan_take_upsert(struct plan_row *row, int64_t version, int64_t ts);
+
 /* Work of a copy rule that the write of a row makes. */
 struct rule_work {
     enum intent_kind kind; /* INTENT_COPY or INTENT_VISIT */

@@ -510,11 +510,28 @@ static enum status send_upsert_arrays(struct session *session, const struct writ
         &session->pg, set->has_feed ? &sql_entity_upsert_change : &sql_entity_upsert_blind, &params, err);
 }
 
+/* Send BEGIN and the fence, and ask for the time of the intents that follow. */
+static enum status send_blind_begin(struct session *session, const struct write_set *set, struct error *err)
+{
+    if (set->leaves_intents)
+        return session_send_begin(session, err);
+    TRY(pg_send(&session->pg, &sql_begin, NULL, err));
+    return pg_send(&session->pg, &sql_fence, NULL, err);
+}
+
+static enum status take_blind_begin(
+    struct session *session, const struct write_set *set, int64_t *now_us, struct error *err)
+{
+    if (set->leaves_intents)
+        return session_take_begin(session, now_us, err);
+    TRY(pg_done(&session->pg, err));
+    return pg_done(&session->pg, err);
+}
+
 /* Send BEGIN, the fence, and the upserts with their changes. */
 static enum status send_upserts(struct session *session, const struct write_set *set, struct error *err)
 {
-    TRY(pg_send(&session->pg, &sql_begin, NULL, err));
-    TRY(pg_send(&session->pg, &sql_fence, NULL, err));
+    TRY(send_blind_begin(session, set, err));
     if (set->row_count == 1 && !set->has_feed && !set->is_repeated)
         return send_upsert(session, &set->rows[0], err);
     return send_upsert_arrays(session, set, err);
@@ -563,10 +580,9 @@ enum upsert_column { UPSERT_VERSION, UPSERT_TS };
 
 static void fill_written(struct write_set *set, const PGresult *written)
 {
-    for (size_t i = 0; i < set->row_count; i++) {
-        set->rows[i].now.version = pg_int8(written, (int)i, UPSERT_VERSION);
-        set->rows[i].now.ts = pg_int8(written, (int)i, UPSERT_TS);
-    }
+    for (size_t i = 0; i < set->row_count; i++)
+        write_plan_take_upsert(
+            &set->rows[i], pg_int8(written, (int)i, UPSERT_VERSION), pg_int8(written, (int)i, UPSERT_TS));
 }
 
 /* What the database has answered to the statements of a blind write. */
@@ -698,30 +714,67 @@ static void read_first(struct session *session)
     session->reads_until_us = clock_monotonic_us() + READS_US;
 }
 
-/*
- * The blind path for batches with request ids: records contain what the upserts return, so they
- * follow in a second flight. Records are not read; if one exists already, its primary key fails the
- * transaction (guard G5).
- */
-static enum status run_blind_in_two_flights(struct session *session, struct write_set *set, struct error *err)
+/* Send the upserts, and take their versions and the time of their intents. */
+static enum status upsert_and_lock(
+    struct session *session, struct write_set *set, int64_t *now_us, struct error *err)
 {
     PG_RESULT written = NULL;
 
     TRY(send_upserts(session, set, err));
     TRY(pg_sync(&session->pg, err));
-    TRY(pg_done(&session->pg, err));
-    TRY(pg_done(&session->pg, err));
+    TRY(take_blind_begin(session, set, now_us, err));
     TRY(pg_next(&session->pg, &written, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(written) == 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     fill_written(set, written);
+    return STATUS_OK;
+}
+
+/* Give the operations the tokens of their intents, whose ids are reserved once the rows are locked. */
+static void reserve_intents(struct session *session, struct write_set *set, int64_t now_us)
+{
+    set->ids = session_reserve_intents(session, now_us, set->intent_count);
+    for (size_t i = 0; i < set->planned_count; i++) {
+        struct operation *operation = set->planned[i].operation;
+
+        operation->out.write.left_open =
+            write_set_left_open(set, &set->planned[i], session->catalogue->epoch, operation->arena);
+    }
+}
+
+/*
+ * The blind path for batches with request ids or intents, which have what the upserts return, so they
+ * follow in a second flight. Records are not read; if one exists already, its primary key fails the
+ * transaction (guard G5).
+ */
+static enum status run_blind_in_two_flights(
+    struct session *session, struct write_set *set, const struct commit_observer *observer, struct error *err)
+{
+    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, set->intent_count);
+    size_t intent_count;
+    int64_t now_us = 0;
+
+    TRY(upsert_and_lock(session, set, &now_us, err));
     answer_blind(set);
+    if (set->leaves_intents)
+        reserve_intents(session, set, now_us);
     note_requests(set, &session->arena);
+    intent_count = make_intents(session, set, intents);
+    if (intent_count > 0)
+        TRY(intent_rows_send(session, intents, intent_count, err));
     TRY(request_rows_send_insert(session, &set->requests, err));
     FAILPOINT_TRY("write.before_second_commit", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, err);
+    TRY(session_take_commit(session, err));
+    if (intent_count > 0)
+        observer->intents_committed(observer->context, intents, intent_count);
+    return STATUS_OK;
+}
+
+static bool needs_two_flights(const struct write_set *set)
+{
+    return set->requests.count > 0 || set->leaves_intents;
 }
 
 /* ---- attempts ---- */
@@ -738,15 +791,16 @@ static bool may_need_reads(const struct write_set *set)
     return set->requests.count > 0 || set->has_feed;
 }
 
-static enum status run_blindly(struct session *session, struct write_set *set, struct error *err)
+static enum status run_blindly(
+    struct session *session, struct write_set *set, const struct commit_observer *observer, struct error *err)
 {
     enum status status;
 
-    if (set->requests.count > 0)
-        status = run_blind_in_two_flights(session, set, err);
+    if (needs_two_flights(set))
+        status = run_blind_in_two_flights(session, set, observer, err);
     else
         status = run_blind(session, set, err);
-    if (status == STATUS_OK && set->requests.count == 0)
+    if (status == STATUS_OK && !needs_two_flights(set))
         answer_blind(set);
     if (status != STATUS_OK && may_need_reads(set))
         read_first(session);
@@ -794,7 +848,7 @@ static enum status attempt(struct session *session, void *context, struct error 
         return session_confirm(session, operation_times_latest_us(unit->batch), err);
     if (!set.is_blind || (may_need_reads(&set) && clock_monotonic_us() < session->reads_until_us))
         return run_reading(session, &set, unit, err);
-    TRY(run_blindly(session, &set, err));
+    TRY(run_blindly(session, &set, unit->observer, err));
     FAILPOINT("write.after_blind_commit");
     return STATUS_OK;
 }
@@ -975,7 +1029,8 @@ void *write_batch_begin(struct session *session, struct operation *batch)
     begun = arena_calloc(&session->arena, 1, sizeof(*begun));
     session->now_ticks = clock_ticks();
     write_set_build(&begun->set, session, batch);
-    if (begun->set.planned_count != 1 || !begun->set.is_blind || may_need_reads(&begun->set))
+    if (begun->set.planned_count != 1 || !begun->set.is_blind || may_need_reads(&begun->set) ||
+        needs_two_flights(&begun->set))
         return NULL;
     return send_blind(session, &begun->set, &ignored) == STATUS_OK ? begun : NULL;
 }

@@ -50,13 +50,27 @@ static bool reads_properties(const struct scope *scope, const struct write *writ
            write_plan_merges(write->kind) || write->condition.text.len > 0;
 }
 
+/* Whether no index decides about a write, or has entries that are written with it. */
+static bool only_follow(const struct table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct index *index = table->indexes[i];
+
+        if (index_comes_with_write(index) || index->is_unique || index->copies ||
+            index->on_violation == VIOLATION_REJECT)
+            return false;
+    }
+    return table->index_count == 0 || table->feed_id == 0;
+}
+
+/* As far as the write and its table decide it; needs_no_read decides the rest. */
 static bool may_be_blind(const struct scope *scope, const struct write *write)
 {
     const struct table *table = scope->table;
 
-    return table->index_count == 0 && !scope->has_followers && !table->has_blob_properties &&
-           !table->is_wide && !write->excess && write->kind == WRITE_INSERT_OR_REPLACE &&
-           write->expires == 0 && !condition_is_set(&write->condition);
+    return only_follow(table) && !scope->has_followers && !table->has_blob_properties && !table->is_wide &&
+           !write->excess && write->kind == WRITE_INSERT_OR_REPLACE && write->expires == 0 &&
+           !condition_is_set(&write->condition);
 }
 
 static size_t refer(struct write_set *set, const struct session *session, struct operation *batch,
@@ -85,6 +99,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
             set->is_blind = set->is_blind && may_be_blind(&scope, write);
             set->has_insert = set->has_insert || write->kind == WRITE_INSERT;
             set->has_feed = set->has_feed || table->feed_id != 0;
+            set->leaves_intents = set->leaves_intents || table->index_count > 0;
             set->is_wide = set->is_wide || table->is_wide;
             references[count] = (struct reference){
                 .row = { .table = table,
@@ -139,6 +154,22 @@ static void offer_row(
 {
     row->offered = write_plan_offer(
         write, &(struct write_context){ row->table->table_id, clock, arena, row->table->is_wide });
+}
+
+/* Whether it is certain of each write, without reading what is stored, that it needs an intent, or that it needs none. */
+static bool needs_no_read(
+    struct reference *references, size_t count, struct write_clock clock, struct arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct plan_row *row = &references[i].row;
+
+        if (row->table->index_count == 0)
+            continue;
+        offer_row(row, references[i].write, clock, arena);
+        if (!write_plan_always_needs_intent(row, arena))
+            return false;
+    }
+    return true;
 }
 
 /*
@@ -250,6 +281,7 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
     set->requests.items = ARENA_ARRAY(arena, struct request, operations);
     references = ARENA_ARRAY(arena, struct reference, writes);
     count = refer(set, session, batch, references, arena);
+    set->is_blind = set->is_blind && needs_no_read(references, count, clock, arena);
     qsort(references, count, sizeof(references[0]), by_key_then_arrival);
     unite(set, references, count, clock, may_repeat(set, batch), arena);
     place_rules(set, session->catalogue, arena);

@@ -31,10 +31,12 @@ struct write_set {
     struct intent_block ids;
     size_t intent_count; /* how many ids the rows can need */
     /*
-     * All writes are unconditional upserts, no table has an index, and each request_id occurs once. So does each key,
-     * unless all operations are single upserts without a request_id, into tables without a feed.
+     * All writes are unconditional upserts that need not read what is stored: no table has an index, or its indexes are
+     * eventual and the upsert needs an intent whatever is stored (guard G75). Each request_id occurs once. So does each
+     * key, unless all operations are single upserts without a request_id, into tables without a feed.
      */
     bool is_blind;
+    bool leaves_intents; /* of a blind set: some row's table has an index */
     /* Of a blind set: for how many of them each row stands. It offers what the last of these writes. */
     int64_t *upserts;
     bool is_repeated; /* one of these is above 1 */

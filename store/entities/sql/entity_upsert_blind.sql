@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Unconditional upserts into tables without indexes: one statement, which reads nothing first.
+-- Unconditional upserts, whose writer need not know what is stored: one statement, which reads nothing first.
 -- Arrays sorted by key, each key once; $9: of how many upserts of the key this is the last, each of
 -- which has a version and a time of its own. $7: the floor. $8: the catalogue's version as the writer
 -- knows it. Returns a row for each key, in the order of the arrays. If the catalogue has another
