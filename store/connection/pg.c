@@ -54,7 +54,7 @@ static const char session_settings[] =
     "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;"
     "set plan_cache_mode = force_generic_plan;"
     "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;"
-    "set enable_memoize = off; set jit = off;"
+    "set enable_bitmapscan = off; set enable_memoize = off; set jit = off;"
     "set client_min_messages = 'error'; set client_encoding = 'UTF8';"
     "set bytea_output = 'hex'";
 
