@@ -40,7 +40,8 @@ enum {
  * PostgreSQL keeps a plan until the statistics change, and the cheapest plan while a table is empty
  * reads all of it, which would stay so while the table grows. So a statement must leave the planner
  * only the key: it says `offset 0` in a lateral subquery, or compares the first column of the key
- * with `any (array[...])`, which cannot be merged.
+ * with `any (array[...])`, which cannot be merged. Bitmap scans are off because a search for the
+ * first rows of a key would read and sort all of them.
  */
 static const char session_settings[] =
     "set default_transaction_isolation = 'read committed';"

@@ -434,6 +434,12 @@ MUTANTS = [
      "test_store", "held_blobs", ["a_content_stays_while_a_part_that_is_not_read_holds_it",
                                   "a_wide_entity_gives_up_what_its_parts_hold_without_reading_them"]),
 
+    ("G75", [("domain/writes/write_plan.c", "row->needs_intent = row->table->index_count > 0;", "row->needs_intent = false;")],
+     "test_store", "lookup_versions", ["an_upsert_of_an_entity_with_an_entry_leaves_an_intent"]),
+
+    ("G75", [("store/entities/write_set.c", "if (!write_plan_always_needs_intent(row, arena))", "if (false)")],
+     "test_store", "lookup_versions", ["an_upsert_of_an_entity_without_an_entry_leaves_an_intent_if_there_was_one"]),
+
     ("G74", [("domain/writes/held_blobs.c", "blob_reference_list(state->properties, state->rest, arena)",
               "blob_reference_list(state->properties, (struct property_rest){ 0 }, arena)")],
      "test_store", "held_blobs", ["a_content_stays_while_a_part_that_is_not_read_holds_it"]),

@@ -7,6 +7,7 @@
 
 #include "domain/indexes/index_codec.h"
 #include "domain/operations/operation_times.h"
+#include "store/entities/write_batch.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
 #include "store/short_reads/short_batch.h"
@@ -128,6 +129,105 @@ START_TEST(an_entry_follows_every_write_of_its_source)
 }
 END_TEST
 
+/* ---- upserts that read nothing ---- */
+
+/* Guard G75: whatever was stored, an intent is left. */
+START_TEST(an_upsert_of_an_entity_with_an_entry_leaves_an_intent)
+{
+    alone = _i;
+    world_put(&world, "a", "Bern", "x");
+    world_put(&world, "b", "Rome", "x");
+    world_put(&world, "new", "Bern", "x");
+    ck_assert_int_eq(world_intents(&world), 3);
+    world_reconcile_all(&world);
+    world_check(&world);
+    ck_assert_str_eq(found("Bern"), "anew");
+    ck_assert_str_eq(found("Rome"), "b");
+}
+END_TEST
+
+/* What is stored decides about an entity without an entry. */
+START_TEST(an_upsert_of_an_entity_without_an_entry_leaves_an_intent_if_there_was_one)
+{
+    alone = _i;
+    world_put(&world, "none", NULL, "x");
+    world_put(&world, "none", NULL, "y");
+    ck_assert_int_eq(world_intents(&world), 0);
+    world_put(&world, "c", NULL, "x");
+    ck_assert_int_eq(world_intents(&world), 1);
+    world_reconcile_all(&world);
+    world_check(&world);
+    ck_assert_str_eq(found("Oslo"), "");
+}
+END_TEST
+
+static struct operation *an_upsert(const char *row, const char *city)
+{
+    struct operation *operation = a_write_operation(&world.arena, "People",
+        a_write(WRITE_INSERT_OR_REPLACE, "p", row, some_texts(&world.arena, "City", city, NULL)));
+
+    return operation;
+}
+
+/* Upserts of one key are one row, so they have one intent, which the tokens of all of them name. */
+START_TEST(upserts_of_one_key_in_a_batch_leave_one_intent)
+{
+    struct operation *first = an_upsert("twice", "Bern"), *second = an_upsert("twice", "Oslo");
+    struct operation *other = an_upsert("once", "Bern");
+    const struct intent_block *block;
+
+    alone = _i;
+    first->next = second;
+    second->next = other;
+    write_batch_for_worker(world.worker, &world.writer, first);
+    arena_cleanup(&world.writer.arena);
+    ck_assert_int_eq(world_intents(&world), 2);
+    ck_assert_int_eq(second->out.write.results[0].etag.version, first->out.write.results[0].etag.version + 1);
+    for (struct operation *operation = first; operation; operation = operation->next) {
+        char id[INTENT_ID_TEXT_BYTES];
+
+        ck_assert_reason(operation, "OK");
+        ck_assert_ptr_nonnull(operation->out.write.left_open);
+        block = &operation->out.write.left_open->blocks[0];
+        intent_id_format(intent_block_id(block, block->first), id);
+        ck_assert_int_eq(
+            test_number(world.sql,
+                "select count(*) from intents where id = '%s' and bucket = %d and version = %lld", id,
+                block->buckets[0],
+                (long long)(operation == first ? second : operation)->out.write.results[0].etag.version),
+            1);
+    }
+    world_reconcile_all(&world);
+    world_check(&world);
+    ck_assert_str_eq(found("Bern"), "once");
+    ck_assert_str_eq(found("Oslo"), "ctwice");
+}
+END_TEST
+
+/* A request that is repeated is answered with the token of its first execution. */
+START_TEST(a_repeated_request_has_the_token_of_the_first)
+{
+    struct operation *first = an_upsert("a", "Bern"), *again = an_upsert("a", "Bern");
+
+    alone = _i;
+    first->in.write.request_id = again->in.write.request_id = STR_LITERAL("request");
+    write_batch_for_worker(world.worker, &world.writer, first);
+    arena_cleanup(&world.writer.arena);
+    ck_assert_reason(first, "OK");
+    ck_assert_int_eq(world_intents(&world), 1);
+    write_batch_for_worker(world.worker, &world.writer, again);
+    arena_cleanup(&world.writer.arena);
+    ck_assert_reason(again, "OK");
+    ck_assert_int_eq(world_intents(&world), 1);
+    ck_assert_ptr_nonnull(again->out.write.left_open);
+    ck_assert_uint_eq(
+        again->out.write.left_open->blocks[0].first, first->out.write.left_open->blocks[0].first);
+    ck_assert(etag_equal(again->out.write.results[0].etag, first->out.write.results[0].etag));
+}
+END_TEST
+
+/* ---- what is open ---- */
+
 /* Guard G58: the entry of an entity with open work is not returned as the entity. */
 START_TEST(what_is_open_is_read_at_its_source)
 {
@@ -235,6 +335,10 @@ Suite *test_lookup_versions_suite(void)
     tcase_add_loop_test(tc, an_entry_stands_for_its_entity_unless_sources_are_asked_for, 0, 2);
     tcase_add_loop_test(tc, a_hit_is_the_entity_with_its_etag_and_its_time, 0, 2);
     tcase_add_loop_test(tc, an_entry_follows_every_write_of_its_source, 0, 2);
+    tcase_add_loop_test(tc, an_upsert_of_an_entity_with_an_entry_leaves_an_intent, 0, 2);
+    tcase_add_loop_test(tc, an_upsert_of_an_entity_without_an_entry_leaves_an_intent_if_there_was_one, 0, 2);
+    tcase_add_loop_test(tc, upserts_of_one_key_in_a_batch_leave_one_intent, 0, 2);
+    tcase_add_loop_test(tc, a_repeated_request_has_the_token_of_the_first, 0, 2);
     tcase_add_loop_test(tc, what_is_open_is_read_at_its_source, 0, 2);
     tcase_add_loop_test(tc, what_was_given_up_is_read_at_its_source, 0, 2);
     tcase_add_loop_test(tc, entries_of_a_strong_index_stand_whatever_is_open, 0, 2);
