@@ -156,7 +156,7 @@ static void offer_row(
         write, &(struct write_context){ row->table->table_id, clock, arena, row->table->is_wide });
 }
 
-/* Whether it is certain of each write, without reading what is stored, that it needs an intent, or that it needs none. */
+/* Whether each write needs an intent whatever is stored, or needs none because its table has no index. */
 static bool needs_no_read(
     struct reference *references, size_t count, struct write_clock clock, struct arena *arena)
 {

@@ -146,7 +146,7 @@ START_TEST(an_upsert_of_an_entity_with_an_entry_leaves_an_intent)
 }
 END_TEST
 
-/* What is stored decides about an entity without an entry. */
+/* Guard G75: what is stored decides about an entity without an entry. */
 START_TEST(an_upsert_of_an_entity_without_an_entry_leaves_an_intent_if_there_was_one)
 {
     alone = _i;
