@@ -767,6 +767,7 @@ static enum status run_blind_in_two_flights(
     FAILPOINT_TRY("write.before_second_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));
+    FAILPOINT("write.after_second_commit");
     if (intent_count > 0)
         observer->intents_committed(observer->context, intents, intent_count);
     return STATUS_OK;

@@ -15,6 +15,7 @@ SLICE = [
     ("step.after_commit", "flush", 2),
     ("submit.before_commit", "postgres", 1),
     ("write.after_commit", "kill", 1),
+    ("write.after_second_commit", "kill", 1),
     ("write.before_commit", "postgres+kill", 2),
     ("server.after_commit_before_publish", "redis+kill", 1),
     ("relay.after_publish", "flush+kill", 1),
