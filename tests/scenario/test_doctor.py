@@ -305,11 +305,17 @@ class Cures(unittest.TestCase):
         cls.stack.restart_own_postgres()
 
     def setUp(self):
+        """A server that has not noticed yet that PostgreSQL was restarted says that it serves, and then for a moment that it does not."""
         self.stack.wait_until_serving()
-        self.before = self.wrong().keys()
+        self.before = wait_for("a server that goes on serving", self.while_serving)
 
     def tearDown(self):
         wait_for(f"the state of before: {self.before} instead of {self.wrong().keys()}", lambda: self.wrong().keys() == self.before)
+
+    def while_serving(self):
+        """What is wrong; None: the server is among it."""
+        wrong = self.wrong().keys()
+        return None if any("NOT_SERVING" in fact for fact in wrong) else wrong
 
     def told(self):
         done = run_program("tavola", "doctor", "--json", "--no-probe", settings={
