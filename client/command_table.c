@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const struct command_group *const groups[] = { &commands_table, &commands_entity, &commands_query,
-    &commands_batch, &commands_import, &commands_export, &commands_blob, &commands_chunks, &commands_api, &commands_operate,
-    &commands_doctor, &commands_account, &commands_access, &commands_audit, &commands_dead_letters,
-    &commands_transaction, &commands_index, &commands_watch, &commands_queue, &commands_top, &commands_load,
-    &commands_dev, &commands_shell, &commands_help };
+    &commands_batch, &commands_import, &commands_export, &commands_blob, &commands_chunks, &commands_api,
+    &commands_operate, &commands_doctor, &commands_account, &commands_access, &commands_audit,
+    &commands_dead_letters, &commands_transaction, &commands_index, &commands_watch, &commands_queue,
+    &commands_top, &commands_load, &commands_dev, &commands_shell, &commands_help };
 
 static const struct {
     const char *word, *stands_for;

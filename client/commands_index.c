@@ -224,8 +224,7 @@ static int64_t count_left(const struct tavola_record *report)
 {
     return tavola_record_integer(report, "missing") + tavola_record_integer(report, "dangling") +
            tavola_record_integer(report, "mismatched") + tavola_record_integer(report, "manifests") +
-           tavola_record_integer(report, "copies") -
-           tavola_record_integer(report, "mended");
+           tavola_record_integer(report, "copies") - tavola_record_integer(report, "mended");
 }
 
 /*

@@ -52,8 +52,7 @@ static struct slowest_calls_group *find_group(
 }
 
 /* A slot for a new group; NULL: all others are slower. */
-static struct slowest_calls_group *find_slot(
-    struct slowest_calls *calls, int64_t duration_us, int64_t now_us)
+static struct slowest_calls_group *find_slot(struct slowest_calls *calls, int64_t duration_us, int64_t now_us)
 {
     struct slowest_calls_group *quickest = NULL;
 
