@@ -8,7 +8,21 @@
 #include "base/digits.h"
 #include "domain/limits.h"
 
-static const char field_name[] = "v2"; /* publish.lua writes it */
+/* publish.lua writes the fields of these names. */
+static const char work_field[] = "v2";
+static const char ctids_field[] = "at";
+
+enum { CTIDS_BYTES = 2 * ROW_CTID_BYTES, CTIDS_DIGITS = 2 * CTIDS_BYTES };
+
+static void encode_ctids(const struct intent *intent, struct redis_command *command)
+{
+    char bytes[CTIDS_BYTES], *digits = ARENA_ARRAY(command->arena, char, CTIDS_DIGITS);
+
+    memcpy(bytes, intent->ctid.bytes, ROW_CTID_BYTES);
+    memcpy(bytes + ROW_CTID_BYTES, intent->source_ctid.bytes, ROW_CTID_BYTES);
+    digits_encode_hex(str_of_bytes(bytes, sizeof(bytes)), digits);
+    redis_word(command, str_of_bytes(digits, CTIDS_DIGITS));
+}
 
 void message_encode(const struct intent *intent, struct redis_command *command)
 {
@@ -22,28 +36,38 @@ void message_encode(const struct intent *intent, struct redis_command *command)
     buf_append(&value, key->partition);
     buf_append(&value, key->row);
     redis_word(command, buf_str(&value));
+    encode_ctids(intent, command);
 }
 
-/* The value of the field "v2". Fields of other names are ignored: a later version may add some. */
-static bool find_value(const redisReply *fields, struct str *out)
-{
-    bool found = false;
+/* The values of an entry's fields; data NULL: there is none. */
+struct values {
+    struct str work, ctids;
+};
 
+/* Fields of other names are ignored: a later version may add some. */
+static struct str *value_of(struct values *values, struct str name)
+{
+    if (str_equal(name, str_of(work_field)))
+        return &values->work;
+    return str_equal(name, str_of(ctids_field)) ? &values->ctids : NULL;
+}
+
+static bool find_values(const redisReply *fields, struct values *out)
+{
     if (!redis_reply_array(fields, 2))
         return false;
     for (size_t i = 0; i + 1 < fields->elements; i += 2) {
-        struct str name, value;
+        struct str name, value, *known;
 
         if (!redis_reply_str(fields->element[i], &name) || !redis_reply_str(fields->element[i + 1], &value))
             return false;
-        if (!str_equal(name, str_of(field_name)))
-            continue;
-        if (found)
+        known = value_of(out, name);
+        if (known && known->data)
             return false;
-        found = true;
-        *out = value;
+        if (known)
+            *known = value;
     }
-    return found;
+    return out->work.data != NULL;
 }
 
 /* Take the text before the next space; *rest moves behind that space. */
@@ -72,9 +96,20 @@ static bool take_intent_id(struct str *rest, struct intent_id *out)
     return take_word(rest, &text) && intent_id_parse(text, out);
 }
 
+static void decode_ctids(struct str text, struct intent *intent)
+{
+    char bytes[CTIDS_BYTES];
+
+    if (text.len != CTIDS_DIGITS || !digits_decode_hex(text, bytes))
+        return;
+    intent->ctid = row_ctid_of(str_of_bytes(bytes, ROW_CTID_BYTES));
+    intent->source_ctid = row_ctid_of(str_of_bytes(bytes + ROW_CTID_BYTES, ROW_CTID_BYTES));
+}
+
 bool message_decode(
     const redisReply *id, const redisReply *fields, struct arena *arena, struct queue_message *out)
 {
+    struct values values = { 0 };
     struct str entry, value;
     struct intent_id intent_id;
     int64_t bucket, kind, table_id, len;
@@ -84,10 +119,12 @@ bool message_decode(
     memcpy(out->entry_id, entry.data, entry.len);
     out->entry_id[entry.len] = '\0';
 
-    if (!find_value(fields, &value) || !take_decimal(&value, BUCKETS - 1, &bucket) ||
-        !take_intent_id(&value, &intent_id) || !take_decimal(&value, INT16_MAX, &kind) ||
-        !take_decimal(&value, INT64_MAX, &table_id) || !take_decimal(&value, INT64_MAX, &len) ||
-        (uint64_t)len > value.len)
+    if (!find_values(fields, &values))
+        return false;
+    value = values.work;
+    if (!take_decimal(&value, BUCKETS - 1, &bucket) || !take_intent_id(&value, &intent_id) ||
+        !take_decimal(&value, INT16_MAX, &kind) || !take_decimal(&value, INT64_MAX, &table_id) ||
+        !take_decimal(&value, INT64_MAX, &len) || (uint64_t)len > value.len)
         return false;
     out->intent = (struct intent){
         .bucket = (int16_t)bucket,
@@ -97,5 +134,6 @@ bool message_decode(
         .key = { .partition = arena_copy(arena, str_of_bytes(value.data, (size_t)len)),
             .row = arena_copy(arena, str_from(value, (size_t)len)) },
     };
+    decode_ctids(values.ctids, &out->intent);
     return true;
 }

@@ -48,6 +48,13 @@ static int compare_messages(const void *a, const void *b)
     return compare_work(&left->intent, &right->intent);
 }
 
+/* The ctids would be those of one message of several: a search by key finds the intents of all. */
+static void forget_ctids(struct intent *intent)
+{
+    intent->ctid = (struct row_ctid){ { 0 } };
+    intent->source_ctid = (struct row_ctid){ { 0 } };
+}
+
 void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_message *messages, size_t count)
 {
     *batch = (struct batch){ .messages = messages, .items = ARENA_ARRAY(&ctx->arena, struct item, count) };
@@ -61,6 +68,8 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
             last->intent = messages[i].intent;
             last->step = step_find(messages[i].intent.kind);
             last->first = i;
+        } else {
+            forget_ctids(&last->intent);
         }
         last->count++;
         if (messages[i].deliveries > last->deliveries)

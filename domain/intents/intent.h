@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "domain/intents/intent_id.h"
+#include "domain/intents/row_ctid.h"
 #include "domain/keys/entity_key.h"
 #include "domain/tracing/trace_context.h"
 
@@ -33,6 +34,8 @@ struct intent {
     struct entity_key key;
     int64_t version;                   /* of the write; for operators that read the table */
     const struct trace_context *trace; /* of the write, while it commits; NULL: it is not traced */
+    struct row_ctid ctid;              /* of the intent's own row: a hint */
+    struct row_ctid source_ctid;       /* of the entity, as the write has left it: a hint */
 };
 
 #endif

@@ -106,13 +106,12 @@ static enum status lock_source_key(
 
     source_keys_build(&failing->keys, session, &session->arena, failing->intent, 1);
     TRY(source_keys_begin(session, &failing->keys, err));
-    TRY(source_keys_send_intents(session, &failing->keys, &sql_intent_of_keys, err));
+    TRY(source_keys_send_intents(session, &failing->keys, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &intents, err));
     TRY(pg_end(&session->pg, err));
-    source_keys_mark_open(&failing->keys, intents);
     add_open_intents(failing, intents);
-    *is_open = failing->keys.keys[0].is_open;
+    *is_open = PQntuples(intents) > 0;
     return STATUS_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "domain/ticks.h"
 #include "domain/writes/strong_entries.h"
 #include "domain/writes/write_plan.h"
+#include "store/entities/batch_intents.h"
 #include "store/entities/entry_rows.h"
 #include "store/entities/held_blob_rows.h"
 #include "store/entities/locked_keys.h"
@@ -20,7 +21,6 @@
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
-#include "store/session/intent_rows.h"
 #include "store/session/row_arrays.h"
 #include "store/session/worker_attempt.h"
 #include "store/sql.h"
@@ -267,7 +267,7 @@ static enum status send_updates(struct session *session, const struct write_set 
     pg_array_init(&ctids, &session->arena, PG_TID);
     state_arrays_init(&states, &session->arena);
     for (size_t i = 0; i < set->row_count; i++) {
-        if (set->rows[i].table->is_wide || write_plan_action(&set->rows[i]) != ROW_UPDATE)
+        if (!write_set_updates(&set->rows[i]))
             continue;
         pg_array_bytes(&ctids, set->ctids[i]);
         state_arrays_put(&states, &set->rows[i].now);
@@ -294,61 +294,18 @@ static enum status send_entries(struct session *session, const struct write_set 
     return entry_rows_send(session, ENTRY_UPSERT, entries.upserts, entries.upsert_count, err);
 }
 
-static struct intent make_intent(
-    const struct write_set *set, const struct plan_row *row, uint32_t counter, enum intent_kind kind)
-{
-    return (struct intent){ .bucket = row->bucket,
-        .id = intent_block_id(&set->ids, set->ids.first + counter),
-        .kind = (int16_t)kind,
-        .table_id = row->table->table_id,
-        .key = row->key,
-        .version = row->now.version,
-        .trace = row->trace };
-}
-
-static size_t make_rule_intents(
-    const struct write_set *set, const struct plan_row *row, struct intent *intents)
-{
-    struct rule_work work[MAX_RULE_WORK];
-    size_t count = write_plan_rule_work(row, work);
-
-    for (size_t i = 0; i < count; i++) {
-        intents[i] = make_intent(set, row, row->rules->first_intent + work[i].slot, work[i].kind);
-        intents[i].table_id = work[i].index_id;
-    }
-    return count;
-}
-
-static size_t make_intents(struct session *session, const struct write_set *set, struct intent *intents)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < set->row_count; i++) {
-        struct plan_row *row = &set->rows[i];
-
-        if (write_plan_needs_intent(row, &session->arena))
-            intents[count++] = make_intent(set, row, (uint32_t)i, INTENT_RECONCILE);
-        if (row->rules)
-            count += make_rule_intents(set, row, intents + count);
-    }
-    return count;
-}
-
 enum status write_batch_send_changes(struct session *session, const struct write_set *set,
     struct intent *intents, size_t *intent_count, struct error *err)
 {
-    TRY(write_batch_send_removals(session, set, err));
+    TRY(batch_intents_send(session, set, intents, intent_count, err));
     TRY(send_updates(session, set, err));
+    TRY(write_batch_send_removals(session, set, err));
     TRY(part_rows_send(session, set, err));
     if (set->owners)
         TRY(owner_rows_send(session, set->owners, err));
     TRY(send_entries(session, set, err));
     TRY(held_blob_rows_send(session, set, err));
-    TRY(feed_append_send(session, set->rows, set->row_count, err));
-    *intent_count = make_intents(session, set, intents);
-    if (*intent_count == 0)
-        return STATUS_OK;
-    return intent_rows_send(session, intents, *intent_count, err);
+    return feed_append_send(session, set->rows, set->row_count, err);
 }
 
 struct planning {
@@ -430,7 +387,7 @@ static enum status run_planned(
     TRY(request_rows_send_insert(session, &set->requests, err));
     FAILPOINT_TRY("write.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, err));
+    TRY(batch_intents_take_commit(session, set, intents, intent_count, err));
     FAILPOINT("write.after_commit");
     if (intent_count > 0)
         observer->intents_committed(observer->context, intents, intent_count);
@@ -576,7 +533,15 @@ static enum status lost_etag(struct error *err)
         "the write is committed, but its ETag was lost with the connection to the database: read the entity");
 }
 
-enum upsert_column { UPSERT_VERSION, UPSERT_TS };
+enum upsert_column { UPSERT_VERSION, UPSERT_TS, UPSERT_CTID };
+
+/* entity_upsert_change returns no ctids, so in a batch with a feed they are not known. */
+static void fill_ctids(struct write_set *set, const PGresult *written, struct arena *arena)
+{
+    set->written_ctids = arena_calloc(arena, set->row_count, sizeof(*set->written_ctids));
+    for (size_t i = 0; i < set->row_count && !set->has_feed; i++)
+        set->written_ctids[i] = row_ctid_of(pg_bytes(written, (int)i, UPSERT_CTID));
+}
 
 static void fill_written(struct write_set *set, const PGresult *written)
 {
@@ -728,6 +693,8 @@ static enum status upsert_and_lock(
     if (PQntuples(written) == 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     fill_written(set, written);
+    if (set->leaves_intents)
+        fill_ctids(set, written, &session->arena);
     return STATUS_OK;
 }
 
@@ -760,13 +727,11 @@ static enum status run_blind_in_two_flights(
     if (set->leaves_intents)
         reserve_intents(session, set, now_us);
     note_requests(set, &session->arena);
-    intent_count = make_intents(session, set, intents);
-    if (intent_count > 0)
-        TRY(intent_rows_send(session, intents, intent_count, err));
+    TRY(batch_intents_send(session, set, intents, &intent_count, err));
     TRY(request_rows_send_insert(session, &set->requests, err));
     FAILPOINT_TRY("write.before_second_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, err));
+    TRY(batch_intents_take_commit(session, set, intents, intent_count, err));
     FAILPOINT("write.after_second_commit");
     if (intent_count > 0)
         observer->intents_committed(observer->context, intents, intent_count);

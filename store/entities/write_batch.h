@@ -60,8 +60,8 @@ MUST_USE enum status write_batch_lock_owners(struct session *session, struct wri
     void (*plan)(void *context), void *context, struct error *err);
 
 /*
- * Send the statements of flight 2, once set->ids are reserved: rows to remove and to update, the
- * entries of strong indexes, the changes of feeds, and the intents. `intents` has room for
+ * Send the statements of flight 2, once set->ids are reserved: the intents, rows to remove and to
+ * update, the entries of strong indexes, and the changes of feeds. `intents` has room for
  * set->intent_count of them.
  */
 MUST_USE enum status write_batch_send_changes(struct session *session, const struct write_set *set,

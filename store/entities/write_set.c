@@ -321,6 +321,11 @@ static void mark_rule_work(const struct write_set *set, const struct plan_row *r
         mark_intent(set, row, row->rules->first_intent + work[i].slot, marks, block);
 }
 
+bool write_set_updates(const struct plan_row *row)
+{
+    return !row->table->is_wide && write_plan_action(row) == ROW_UPDATE;
+}
+
 const struct consistency *write_set_left_open(
     const struct write_set *set, const struct planned *planned, int64_t epoch, struct arena *arena)
 {

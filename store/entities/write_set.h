@@ -36,7 +36,8 @@ struct write_set {
      * key, unless all operations are single upserts without a request_id, into tables without a feed.
      */
     bool is_blind;
-    bool leaves_intents; /* of a blind set: some row's table has an index */
+    bool leaves_intents;            /* of a blind set: some row's table has an index */
+    struct row_ctid *written_ctids; /* of a blind set: of the rows as they were written; NULL: not known */
     /* Of a blind set: for how many of them each row stands. It offers what the last of these writes. */
     int64_t *upserts;
     bool is_repeated; /* one of these is above 1 */
@@ -56,6 +57,9 @@ struct write_set {
  * belongs to an index) gets its outcome and is left out.
  */
 void write_set_build(struct write_set *set, struct session *session, struct operation *batch);
+
+/* Whether flight 2 updates the row with entity_update: the rows of wide tables have a statement of their own. */
+bool write_set_updates(const struct plan_row *row);
 
 /*
  * The intents that a planned operation leaves open, according to the plan so far; NULL: it leaves

@@ -24,6 +24,7 @@
 #include "store/entities/entry_rows.h"
 #include "store/entities/owner_rows.h"
 #include "store/indexes/source_keys.h"
+#include "store/indexes/source_reads.h"
 #include "store/indexes/stored_entries.h"
 #include "store/indexes/taken_traces.h"
 #include "store/session/row_arrays.h"
@@ -57,7 +58,7 @@ struct reconcile {
  * The bound on each source, such that the sources of all keys and their entries stay within
  * MAX_BYTES.
  */
-static int64_t max_of_each(const struct source_keys *keys)
+static int32_t max_of_each(const struct source_keys *keys)
 {
     size_t copies = 1;
 
@@ -66,79 +67,21 @@ static int64_t max_of_each(const struct source_keys *keys)
     for (size_t i = 0; i < keys->count; i++)
         if (keys->keys[i].table && keys->keys[i].table->index_count > copies)
             copies = keys->keys[i].table->index_count;
-    return MAX_BYTES / (int64_t)(keys->count * copies);
+    return MAX_BYTES / (int32_t)(keys->count * copies);
 }
 
-static enum status send_reads(struct session *session, const struct source_keys *keys, struct error *err)
-{
-    struct pg_params params;
-
-    source_keys_params(keys, &session->arena, &params);
-    TRY(pg_send(&session->pg, &sql_dead_letter_of_keys, &params, err));
-    pg_add_int4(&params, (int32_t)max_of_each(keys));
-    source_keys_add_names(keys, &session->arena, &params);
-    return pg_send(&session->pg, &sql_source_get, &params, err);
-}
-
-enum source_column { SOURCE_N, SOURCE_VERSION, SOURCE_TS, SOURCE_DEAD, SOURCE_EXPIRES, SOURCE_PROPERTIES };
-
-/*
- * Borrows from the result, since properties are large. false: a source was too large, and its
- * properties were left out.
- */
-static bool fill_sources(struct source_keys *keys, const PGresult *result)
-{
-    bool is_whole = true;
-
-    for (int i = 0; i < PQntuples(result); i++) {
-        keys->keys[pg_int8(result, i, SOURCE_N) - 1].source = (struct row_state){
-            .live = !pg_bool(result, i, SOURCE_DEAD),
-            .version = pg_int8(result, i, SOURCE_VERSION),
-            .ts = pg_int8(result, i, SOURCE_TS),
-            .properties = { pg_bytes(result, i, SOURCE_PROPERTIES) },
-            .expires = pg_int8(result, i, SOURCE_EXPIRES),
-        };
-        is_whole = is_whole && !PQgetisnull(result, i, SOURCE_PROPERTIES);
-    }
-    return is_whole;
-}
-
-/* The traces cost a column more. */
-static enum status send_taking(struct session *session, const struct reconcile *work, struct error *err)
+/* The caller clears *reads, from which the keys borrow. */
+static enum status read_all(
+    struct session *session, struct reconcile *work, struct source_reads *reads, struct error *err)
 {
     if (work->traces)
-        return source_keys_send_intents(session, &work->keys, &sql_intent_take_traced, err);
-    return source_keys_send_intents(session, &work->keys, &sql_intent_take, err);
-}
-
-static void take_traces(struct reconcile *work, const PGresult *intents)
-{
-    if (!work->traces)
-        return;
-    work->traces->count = work->first_trace;
-    taken_traces_add(work->traces, intents);
-}
-
-/* The caller clears *sources, from which the keys borrow. */
-static enum status read_all(struct session *session, struct reconcile *work, PGresult **dead_letters,
-    PGresult **sources, struct error *err)
-{
-    PG_RESULT intents = NULL;
-
+        work->traces->count = work->first_trace;
     TRY(source_keys_begin(session, &work->keys, err));
     if (!work->suspects)
         TRY(source_keys_check(&work->keys, err));
-    TRY(send_taking(session, work, err));
-    TRY(send_reads(session, &work->keys, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(pg_next(&session->pg, &intents, err));
-    TRY(pg_next(&session->pg, dead_letters, err));
-    TRY(pg_next(&session->pg, sources, err));
-    TRY(pg_end(&session->pg, err));
-    source_keys_mark_open(&work->keys, intents);
-    work->intents_removed = PQntuples(intents);
-    take_traces(work, intents);
-    work->is_too_large = !fill_sources(&work->keys, *sources);
+    TRY(source_reads_run(session, &work->keys, max_of_each(&work->keys), work->traces, reads, err));
+    work->intents_removed = reads->intents_taken;
+    work->is_too_large = !reads->is_whole;
     return STATUS_OK;
 }
 
@@ -420,15 +363,14 @@ static enum status send_changes(
 static enum status reconcile(struct session *session, void *context, struct error *err)
 {
     struct reconcile *work = context;
-    PG_RESULT dead_letters = NULL;
-    PG_RESULT sources = NULL;
+    SOURCE_READS_SCOPE reads = { 0 };
 
     source_keys_build(&work->keys, session, &session->arena, work->intents, work->count);
     work->counts = (struct reconcile_counts){ 0 };
     work->is_too_large = false;
     if (work->keys.count == 0)
         return STATUS_OK;
-    TRY(read_all(session, work, &dead_letters, &sources, err));
+    TRY(read_all(session, work, &reads, err));
     if (work->is_too_large) {
         pg_recover(&session->pg); /* rolls back, so that the intents stay open */
         return STATUS_OK;
@@ -444,7 +386,7 @@ static enum status reconcile(struct session *session, void *context, struct erro
         pg_recover(&session->pg); /* rolls back: the message was a repeated or late one */
         return STATUS_OK;
     }
-    TRY(send_changes(session, work, dead_letters, err));
+    TRY(send_changes(session, work, reads.dead_letters, err));
     FAILPOINT_TRY("reconcile.before_commit", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);
@@ -471,7 +413,6 @@ enum status reconcile_preview(struct session *session, const struct intent *inte
     struct reconcile work = { .intents = intent, .count = 1, .force = true };
     struct pg_params params;
     PG_RESULT states = NULL;
-    PG_RESULT dead_letters = NULL;
     PG_RESULT sources = NULL;
 
     TRY(session_refresh(session, NULL, err));
@@ -479,17 +420,16 @@ enum status reconcile_preview(struct session *session, const struct intent *inte
     source_keys_params(&work.keys, &session->arena, &params);
     TRY(pg_send(&session->pg, &sql_begin_snapshot, NULL, err));
     TRY(pg_send(&session->pg, &sql_state_get, &params, err));
-    TRY(send_reads(session, &work.keys, err));
+    TRY(source_reads_send_by_key(session, &work.keys, max_of_each(&work.keys), err));
     TRY(pg_send(&session->pg, &sql_rollback, NULL, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_done(&session->pg, err));
     TRY(pg_next(&session->pg, &states, err));
-    TRY(pg_next(&session->pg, &dead_letters, err));
     TRY(pg_next(&session->pg, &sources, err));
     TRY(pg_end(&session->pg, err));
     source_keys_take_states(&work.keys, states, &session->arena);
     TRY(source_keys_check(&work.keys, err));
-    fill_sources(&work.keys, sources);
+    (void)source_reads_fill(&work.keys, sources, &session->arena);
     TRY(ask_owners(session, &work.keys, err));
     plan(session, &work);
     count_difference(&work.keys.keys[0], out);

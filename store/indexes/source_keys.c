@@ -52,6 +52,13 @@ void source_keys_plan(const struct source_key *key, struct arena *arena, struct 
     reconcile_plan(&facts, arena, out);
 }
 
+/* The ctids would be those of one intent of several: a search by key finds all. */
+static void forget_ctids(struct source_key *key)
+{
+    key->intent_ctid = (struct row_ctid){ { 0 } };
+    key->source_ctid = (struct row_ctid){ { 0 } };
+}
+
 void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
     const struct intent *intents, size_t count)
 {
@@ -67,21 +74,21 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
          */
         keys->keys[total++] = (struct source_key){ .table_id = intents[i].table_id,
             .bucket = entity_key_bucket(intents[i].table_id, intents[i].key.partition),
-            .key = intents[i].key };
+            .key = intents[i].key,
+            .intent_ctid = intents[i].ctid,
+            .source_ctid = intents[i].source_ctid };
     }
     if (total > 1)
         qsort(keys->keys, total, sizeof(keys->keys[0]), by_key);
-    for (size_t i = 0; i < total; i++)
+    for (size_t i = 0; i < total; i++) {
         if (unique == 0 || by_key(&keys->keys[unique - 1], &keys->keys[i]) != 0)
             keys->keys[unique++] = keys->keys[i];
+        else
+            forget_ctids(&keys->keys[unique - 1]);
+    }
     keys->count = unique;
     find_tables(keys, session->catalogue);
 }
-
-struct key_list {
-    struct source_key **keys;
-    size_t count;
-};
 
 static bool is_any(const struct source_key *key)
 {
@@ -94,7 +101,7 @@ static bool is_missing(const struct source_key *key)
     return key->ctid.len == 0;
 }
 
-static struct key_list list_of(
+struct key_list source_keys_list(
     const struct source_keys *keys, bool (*is_wanted)(const struct source_key *key), struct arena *arena)
 {
     struct key_list list = { ARENA_ARRAY(arena, struct source_key *, keys->count), 0 };
@@ -105,7 +112,7 @@ static struct key_list list_of(
     return list;
 }
 
-static void list_params(struct key_list list, struct arena *arena, struct pg_params *params)
+void source_keys_list_params(struct key_list list, struct arena *arena, struct pg_params *params)
 {
     struct key_arrays arrays;
 
@@ -118,7 +125,7 @@ static void list_params(struct key_list list, struct arena *arena, struct pg_par
 
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params)
 {
-    list_params(list_of(keys, is_any, arena), arena, params);
+    source_keys_list_params(source_keys_list(keys, is_any, arena), arena, params);
 }
 
 void source_keys_add_names(const struct source_keys *keys, struct arena *arena, struct pg_params *params)
@@ -194,7 +201,7 @@ static enum status create_states(
     struct pg_params params;
     PG_RESULT created = NULL;
 
-    list_params(list, &session->arena, &params);
+    source_keys_list_params(list, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_state_create, &params, &created, err));
     *is_done = (size_t)PQntuples(created) == list.count;
     for (size_t i = 0; i < list.count && *is_done; i++)
@@ -227,7 +234,7 @@ enum status source_keys_begin(struct session *session, struct source_keys *keys,
         bool is_done = true;
 
         TRY(begin_and_lock(session, keys, err));
-        missing = list_of(keys, is_missing, &session->arena);
+        missing = source_keys_list(keys, is_missing, &session->arena);
         if (missing.count > 0)
             TRY(create_states(session, missing, &is_done, err));
         if (is_done)
@@ -241,29 +248,29 @@ enum status source_keys_begin(struct session *session, struct source_keys *keys,
 /* ---- intents of the keys ---- */
 
 enum status source_keys_send_intents(
-    struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err)
+    struct session *session, const struct source_keys *keys, struct error *err)
 {
     struct pg_params params;
 
     source_keys_params(keys, &session->arena, &params);
     pg_add_int2(&params, INTENT_RECONCILE);
-    return pg_send(&session->pg, sql, &params, err);
+    return pg_send(&session->pg, &sql_intent_of_keys, &params, err);
 }
 
-void source_keys_mark_open(struct source_keys *keys, const PGresult *intents)
+void source_keys_mark_open(struct key_list list, const PGresult *intents)
 {
     for (int i = 0; i < PQntuples(intents); i++)
-        keys->keys[pg_int8(intents, i, OPEN_INTENT_N) - 1].is_open = true;
+        list.keys[pg_int8(intents, i, OPEN_INTENT_N) - 1]->is_open = true;
 }
 
 enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,
     bool (*is_wanted)(const struct source_key *key), struct error *err)
 {
-    struct key_list list = list_of(keys, is_wanted, &session->arena);
+    struct key_list list = source_keys_list(keys, is_wanted, &session->arena);
     struct pg_params params;
 
     if (list.count == 0)
         return STATUS_OK;
-    list_params(list, &session->arena, &params);
+    source_keys_list_params(list, &session->arena, &params);
     return pg_send(&session->pg, &sql_state_delete, &params, err);
 }

@@ -14,11 +14,14 @@ struct source_key {
     int64_t table_id;
     int16_t bucket;
     struct entity_key key;
-    const struct table *table; /* NULL: the table was deleted */
-    bool is_open;              /* the key has open intents */
-    bool is_selected;          /* the key is to be reconciled */
-    int64_t applied;           /* 0: this transaction has inserted the state row */
-    struct str ctid;           /* of the state row */
+    const struct table *table;   /* NULL: the table was deleted */
+    struct row_ctid intent_ctid; /* of one of the key's intents: a hint */
+    struct row_ctid source_ctid; /* of the source: a hint */
+    bool is_open;                /* the key has open intents */
+    bool is_read;                /* its source has a row, which was read */
+    bool is_selected;            /* the key is to be reconciled */
+    int64_t applied;             /* 0: this transaction has inserted the state row */
+    struct str ctid;             /* of the state row */
     struct manifest stored;
     bool is_undecodable; /* the manifest cannot be decoded */
     struct row_state source;
@@ -41,7 +44,17 @@ void source_keys_plan(const struct source_key *key, struct arena *arena, struct 
 void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
     const struct intent *intents, size_t count);
 
-/* Add arrays of all keys as the first four parameters. */
+/* Some of the keys, in their order. */
+struct key_list {
+    struct source_key **keys;
+    size_t count;
+};
+
+struct key_list source_keys_list(
+    const struct source_keys *keys, bool (*is_wanted)(const struct source_key *key), struct arena *arena);
+
+/* Add arrays of the keys of the list, or of all keys, as the first four parameters. */
+void source_keys_list_params(struct key_list list, struct arena *arena, struct pg_params *params);
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
 
 /* Add arrays of the properties that the entries of wide entities are made from: two parameters of source_get. */
@@ -65,18 +78,18 @@ void source_keys_take_states(struct source_keys *keys, const PGresult *states, s
 /* STATUS_INTERNAL: the manifest of a key cannot be decoded. */
 MUST_USE enum status source_keys_check(const struct source_keys *keys, struct error *err);
 
-/*
- * Send the statement that reads (sql_intent_of_keys) or removes (sql_intent_take, and with their traces
- * sql_intent_take_traced) the intents of the locked keys (guard G9).
- */
+/* Send the statement that reads the intents of the locked keys. */
 MUST_USE enum status source_keys_send_intents(
-    struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err);
+    struct session *session, const struct source_keys *keys, struct error *err);
 
-/* Columns of intent_take_traced.sql; intent_of_keys.sql has the first two, intent_take.sql the first one. */
+/*
+ * Columns of intent_take_traced.sql; intent_of_keys.sql has the first two, intent_take.sql and
+ * intent_take_at.sql the first one.
+ */
 enum open_intent_column { OPEN_INTENT_N, OPEN_INTENT_ID, OPEN_INTENT_TRACE };
 
-/* Set is_open of the keys that the result names, which has a row for each intent. */
-void source_keys_mark_open(struct source_keys *keys, const PGresult *intents);
+/* Set is_open of the keys of the list that the result names, which has a row for each intent. */
+void source_keys_mark_open(struct key_list list, const PGresult *intents);
 
 /* Send the statement that deletes the state rows of the keys for which is_wanted returns true. */
 MUST_USE enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,

@@ -188,7 +188,16 @@ static enum status send_scan(struct session *session, const struct scan *scan, s
     return pg_sync(&session->pg, err);
 }
 
-enum scan_column { SCAN_BUCKET, SCAN_ID, SCAN_KIND, SCAN_TABLE, SCAN_PARTITION, SCAN_ROW, SCAN_VERSION };
+enum scan_column {
+    SCAN_BUCKET,
+    SCAN_ID,
+    SCAN_KIND,
+    SCAN_TABLE,
+    SCAN_PARTITION,
+    SCAN_ROW,
+    SCAN_VERSION,
+    SCAN_CTID
+};
 
 static void fill_intents(struct scan *scan, const PGresult *result)
 {
@@ -203,7 +212,8 @@ static void fill_intents(struct scan *scan, const PGresult *result)
             .table_id = pg_int8(result, i, SCAN_TABLE),
             .key = { arena_copy(scan->arena, pg_bytes(result, i, SCAN_PARTITION)),
                 arena_copy(scan->arena, pg_bytes(result, i, SCAN_ROW)) },
-            .version = pg_int8(result, i, SCAN_VERSION) };
+            .version = pg_int8(result, i, SCAN_VERSION),
+            .ctid = row_ctid_of(pg_bytes(result, i, SCAN_CTID)) };
     }
 }
 

@@ -61,3 +61,13 @@ enum status intent_rows_send(
     add_traces(session, intents, count, &params);
     return pg_send(&session->pg, &sql_intent_insert_traced, &params, err);
 }
+
+enum status intent_rows_take(struct session *session, struct intent *intents, size_t count, struct error *err)
+{
+    PG_RESULT rows = NULL;
+
+    TRY(pg_next(&session->pg, &rows, err));
+    for (size_t i = 0; i < count; i++)
+        intents[i].ctid = row_ctid_of(pg_bytes(rows, (int)i, PG_ONLY_COLUMN));
+    return STATUS_OK;
+}

@@ -87,7 +87,8 @@ MUTANTS = [
              "u.was_a is not null and u.was_m is not null")],
      "test_store", "build_walk", ["a_state_row_is_changed_only_if_it_is_as_it_was_read"]),
 
-    ("G9", [("store/indexes/reconcile.c", "&work->keys, &sql_intent_take, err", "&work->keys, &sql_intent_of_keys, err"),
+    ("G9", [("store/indexes/source_reads.c", "is_traced ? &sql_intent_take_traced : &sql_intent_take, err",
+              "is_traced ? &sql_intent_take_traced : &sql_intent_of_keys, err"),
             ("store/indexes/reconcile.c",
              "    TRY(send_dead_letter_deletes(session, work, dead_letters, err));\n",
              "    struct pg_params late;\n"
@@ -439,6 +440,28 @@ MUTANTS = [
 
     ("G75", [("store/entities/write_set.c", "if (!write_plan_always_needs_intent(row, arena))", "if (false)")],
      "test_store", "lookup_versions", ["an_upsert_of_an_entity_without_an_entry_leaves_an_intent_if_there_was_one"]),
+
+    ("G76", [("store/indexes/sql/intent_take_at.sql",
+              "    and i.table_id is not distinct from u.t and i.partition_key is not distinct from u.p\n"
+              "    and i.row_key is not distinct from u.r and i.bucket is not distinct from u.b and",
+              "    and u.t is not null and u.p is not null and u.r is not null and u.b is not null and")],
+     "test_store", "source_reads", ["a_wrong_ctid_costs_a_search_and_nothing_else"]),
+
+    ("G76", [("store/indexes/sql/source_get_at.sql",
+              "    and e.table_id is not distinct from u.t and e.partition_key is not distinct from u.p\n"
+              "    and e.row_key is not distinct from u.r and e.bucket is not distinct from u.b\n",
+              "    and u.t is not null and u.p is not null and u.r is not null and u.b is not null\n")],
+     "test_store", "source_reads", ["a_wrong_ctid_costs_a_search_and_nothing_else"]),
+
+    ("G76", [("store/indexes/source_reads.c", "    if (flight.sources_by_key.count == 0)\n", "    if (true)\n")],
+     "test_store", "source_reads", ["a_wrong_ctid_costs_a_search_and_nothing_else"]),
+
+    # The source of a key whose intent was searched for stays as it was read before.
+    ("G9", [("store/indexes/source_reads.c", "return lost_intent(key) || (has_source_ctid(key) && !key->is_read);",
+             "return has_source_ctid(key) && !key->is_read;"),
+            ("store/indexes/source_reads.c", "    if (flight.sources_by_key.count == 0)\n",
+             "    if (flight.sources_by_key.count + flight.intents_by_key.count == 0)\n")],
+     "test_store", "source_reads", ["what_is_searched_for_is_followed_by_a_reading"]),
 
     ("G74", [("domain/writes/held_blobs.c", "blob_reference_list(state->properties, state->rest, arena)",
               "blob_reference_list(state->properties, (struct property_rest){ 0 }, arena)")],

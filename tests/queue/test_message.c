@@ -10,6 +10,7 @@
 
 #define ID "0123456789abcdef0123456789abcdef"
 #define GOOD "5 0123456789abcdef0123456789abcdef 1 7 1 pr"
+#define CTIDS "0001000200030004000500ff"
 
 enum { MAX_FIELDS = 4 };
 
@@ -53,7 +54,7 @@ static struct str encode(const struct intent *intent)
     struct redis_command command = { .arena = &arena };
 
     message_encode(intent, &command);
-    ck_assert_uint_eq(command.count, 1);
+    ck_assert_uint_eq(command.count, 2);
     return str_of_bytes(command.words[0], command.lens[0]);
 }
 
@@ -171,10 +172,14 @@ static const struct {
     { { "v2x", GOOD }, false },
     { { GOOD, "v2" }, false },
     { { "v2", GOOD, "v2", GOOD }, false },
+    { { "v2", GOOD, "at", "" }, true },
+    { { "at", CTIDS, "v2", GOOD }, true },
+    { { "v2", GOOD, "at", CTIDS, "at", CTIDS }, false },
+    { { "at", CTIDS }, false },
     { { "v", "1", "b", "5", "i", ID, "k", "1" }, false },
 };
 
-START_TEST(our_field_is_there_once_and_others_are_ignored)
+START_TEST(our_fields_are_there_once_and_others_are_ignored)
 {
     redisReply words[2 * MAX_FIELDS];
     struct queue_message got = { 0 };
@@ -185,6 +190,48 @@ START_TEST(our_field_is_there_once_and_others_are_ignored)
         count++;
     }
     ck_assert_int_eq(decode(text_reply(STR_LITERAL("17-3")), words, count, &got), field_cases[_i].good);
+}
+END_TEST
+
+static const struct row_ctid intent_ctid = { { 0, 1, 0, 2, 0, 3 } };
+static const struct row_ctid source_ctid = { { 0, 4, 0, 5, 0, (char)0xff } };
+
+static void decode_at(const char *value, struct queue_message *out)
+{
+    redisReply words[] = { text_reply(STR_LITERAL("v2")), text_reply(STR_LITERAL(GOOD)),
+        text_reply(STR_LITERAL("at")), text_reply(str_of(value)) };
+
+    ck_assert(decode(text_reply(STR_LITERAL("17-3")), words, 4, out));
+}
+
+START_TEST(ctids_come_back)
+{
+    struct intent sent = { .ctid = intent_ctid, .source_ctid = source_ctid };
+    struct redis_command command = { .arena = &arena };
+    struct queue_message got = { 0 };
+
+    message_encode(&sent, &command);
+    ck_assert(str_equal(str_of_bytes(command.words[1], command.lens[1]), STR_LITERAL(CTIDS)));
+
+    decode_at(CTIDS, &got);
+
+    ck_assert_mem_eq(&got.intent.ctid, &intent_ctid, sizeof(intent_ctid));
+    ck_assert_mem_eq(&got.intent.source_ctid, &source_ctid, sizeof(source_ctid));
+}
+END_TEST
+
+static const char *const ill_ctids[] = { "", "0", "0001000200030004000500f", "0001000200030004000500ff0",
+    "0001000200030004000500fg", "000100020003 00040005000", CTIDS CTIDS };
+
+/* They spare a search: without them the work is done as well. */
+START_TEST(ill_ctids_are_not_known_ones)
+{
+    struct queue_message got = { 0 };
+
+    decode_at(ill_ctids[_i], &got);
+
+    ck_assert(!row_ctid_is_known(&got.intent.ctid));
+    ck_assert(!row_ctid_is_known(&got.intent.source_ctid));
 }
 END_TEST
 
@@ -217,7 +264,9 @@ Suite *test_message_suite(void)
     tcase_add_test(tc, it_can_be_read_by_people);
     tcase_add_loop_test(tc, an_ill_value_is_refused, 0, ARRAY_LEN(ill_values));
     tcase_add_test(tc, what_is_cut_off_is_refused);
-    tcase_add_loop_test(tc, our_field_is_there_once_and_others_are_ignored, 0, ARRAY_LEN(field_cases));
+    tcase_add_loop_test(tc, our_fields_are_there_once_and_others_are_ignored, 0, ARRAY_LEN(field_cases));
+    tcase_add_test(tc, ctids_come_back);
+    tcase_add_loop_test(tc, ill_ctids_are_not_known_ones, 0, ARRAY_LEN(ill_ctids));
     tcase_add_test(tc, replies_of_other_types_are_refused);
     suite_add_tcase(suite, tc);
     return suite;

@@ -115,16 +115,19 @@ void world_index(struct world *world, int64_t index_id, const char *property, in
 
 /* ---- writing ---- */
 
-static void forget(void *context, const struct intent *intents, size_t count)
+static void announce(void *context, const struct intent *intents, size_t count)
 {
-    (void)context;
-    (void)intents;
-    (void)count;
+    struct world *world = context;
+    struct entity_key *key = &world->announced.key;
+
+    world->announced = intents[count - 1];
+    *key =
+        (struct entity_key){ arena_copy(&world->arena, key->partition), arena_copy(&world->arena, key->row) };
 }
 
 static int64_t run_write(struct world *world, struct write write)
 {
-    struct commit_observer observer = { .intents_committed = forget };
+    struct commit_observer observer = { announce, world };
     struct operation operation = { .kind = OPERATION_WRITE,
         .account = STR_LITERAL("acme"),
         .table = STR_LITERAL("People"),

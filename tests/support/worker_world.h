@@ -24,6 +24,7 @@ struct world {
     struct session writer;
     struct worker *worker;
     struct arena arena;
+    struct intent announced; /* the last one that a write has left, as it goes to the queue */
 };
 
 /* A world with the table People, and no index. */

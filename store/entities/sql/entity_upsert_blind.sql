@@ -13,4 +13,4 @@ on conflict (table_id, partition_key, row_key, bucket) do update
 set version = greatest(e.version, $7::int8) + excluded.version - $7::int8,
     ts = greatest(e.ts + excluded.version - $7::int8, excluded.ts), dead = false, expires = null,
     properties = excluded.properties
-returning version, ts
+returning version, ts, ctid

@@ -8,4 +8,4 @@ where $8::int8 = (select version from catalogue)
 on conflict (table_id, partition_key, row_key, bucket) do update
 set version = greatest(e.version, $7::int8) + 1, ts = greatest(e.ts + 1, excluded.ts), dead = false,
     expires = null, properties = excluded.properties
-returning version, ts
+returning version, ts, ctid

@@ -5,7 +5,7 @@
 -- bucket before the second of any. An intent that was made more than five seconds ahead of the
 -- clock counts as old enough, because the clock was set back; so does one whose retry is more than
 -- twenty minutes ahead, twice as long as a retry ever waits. By (bucket, id).
-select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version
+select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid
 from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
 cross join unnest($1::int2[], $2::uuid[]) u(bucket, after)
 cross join lateral (
@@ -15,7 +15,7 @@ cross join lateral (
         (greatest(u.after, (lpad(to_hex(clock.us + 5000000), 16, '0') || repeat('0', 16))::uuid),
             repeat('f', 32)::uuid)) age(low, high)
     cross join lateral (
-        select x.bucket, x.id, x.kind, x.table_id, x.partition_key, x.row_key, x.version
+        select x.bucket, x.id, x.kind, x.table_id, x.partition_key, x.row_key, x.version, x.ctid
         from intents x
         where x.bucket = u.bucket and x.id > age.low and x.id < age.high
             and not exists (

@@ -3,7 +3,7 @@
 -- and behind the ids $4 (arrays of one length), at least $5 microseconds old or more than five
 -- seconds ahead of the clock; at most $6 of each bucket and kind, at most $7 in all. By (bucket,
 -- id), and intents_transactions.
-select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version
+select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid
 from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
 cross join unnest($1::int2[], $2::int2[], $3::uuid[], $4::uuid[]) u(bucket, kind, until, after)
 cross join lateral (
@@ -13,7 +13,7 @@ cross join lateral (
         (greatest(u.after, (lpad(to_hex(clock.us + 5000000), 16, '0') || repeat('0', 16))::uuid),
             repeat('f', 32)::uuid)) age(low, high)
     cross join lateral (
-        (select x.* from intents x
+        (select x.*, x.ctid from intents x
          where u.kind = 1 and x.kind = 1
             and x.bucket = u.bucket and x.id > age.low and x.id < u.until and x.id < age.high
             and not exists (
@@ -24,7 +24,7 @@ cross join lateral (
          order by x.id
          limit $6::int8)
         union all
-        (select x.* from intents x
+        (select x.*, x.ctid from intents x
          where u.kind = 2 and x.kind = 2
             and x.bucket = u.bucket and x.id > age.low and x.id < u.until and x.id < age.high
             and not exists (
@@ -35,7 +35,7 @@ cross join lateral (
          order by x.id
          limit $6::int8)
         union all
-        (select x.* from intents x
+        (select x.*, x.ctid from intents x
          where u.kind > 2 and x.kind > 2 and x.kind = u.kind
             and x.bucket = u.bucket and x.id > age.low and x.id < u.until and x.id < age.high
             and not exists (
