@@ -332,6 +332,15 @@ describe("writes", () => {
     })());
     assert.deepEqual([done.committed, done.rejected.length, done.rejected[0].position, done.rejected[0].error.reason], [999, 1, 700, "OUT_OF_RANGE_INPUT"]);
   });
+
+  test("an import whose source fails has written what came before", async () => {
+    await assert.rejects(table.load((function *() {
+      for (let n = 0; n < 5000; n++)
+        yield person("failing", String(n));
+      throw new RangeError("the disk is gone");
+    })()), RangeError);
+    assert.equal(await table.count("PartitionKey eq 'failing'"), 4800); // whole messages
+  });
 });
 
 describe("reads", () => {
@@ -551,15 +560,25 @@ describe("blobs", () => {
     assert.deepEqual((await take(10, client.blobs(`${folder}/`))).map((one) => one.name), [`${folder}/a`, `${folder}/b`]);
   });
 
-  test("another process goes on with an upload", async () => {
-    const one = name(), uploadId = one;
+  async function failingPut(one, uploadId) {
     const stored = () => client.send("BlobService/GetUpload", { uploadId }).then((found) => Number(found.stored), () => 0);
     const fail = async () => {
       while (await stored() < 512 * 1024)
-        await pause(20);
+        await pause(2);
       throw new RangeError("the process ends");
     };
     await assert.rejects(withFile(data, 800_000, fail, (file) => client.putBlob(one, file, { uploadId })), RangeError);
+  }
+
+  // A stream that is reset while bytes wait for the server fills the memory of Node: seen in one of twenty.
+  test("puts are given up without harm", async () => {
+    for (let n = 0; n < 40; n++)
+      await failingPut(name(), name());
+  });
+
+  test("another process goes on with an upload", async () => {
+    const one = name(), uploadId = one;
+    await failingPut(one, uploadId);
     await withFile(data, 0, null, async (file, positions) => {
       await client.putBlob(one, file, { uploadId });
       assert(Math.min(...positions) >= 512 * 1024);

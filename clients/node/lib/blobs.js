@@ -5,7 +5,7 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { checkEnd, resumed } from "./connection.js";
+import { checkEnd, giveUp, resumed } from "./connection.js";
 import { Internal, NotFound, OutcomeUnknown, errorOfCall } from "./errors.js";
 import { dateOf } from "./values.js";
 
@@ -111,7 +111,7 @@ class Upload {
       stream.end();
       return await answer;
     } finally {
-      stream.cancel();
+      await giveUp(stream, answer);
     }
   }
 

@@ -65,12 +65,25 @@ function note(result, { position, message }, reply, sentBefore) {
     result.consistencyTokens.push(reply.consistencyToken);
 }
 
-async function runOnce(table, source, waiting, result) {
+/**
+ * The next message. A failure of the source is kept, and thrown once what was sent before it has been answered: to reset the stream
+ * instead would be harmful (connection.js, giveUp).
+ */
+async function nextOf(source, broken) {
+  try {
+    return await source.next();
+  } catch (failed) {
+    broken.push(failed);
+    return { done: true };
+  }
+}
+
+async function runOnce(table, source, waiting, result, broken) {
   const stream = await table.client.connection.open("EntityService/ImportEntities");
   let inParts = 0; // the first ones of those waiting: answered parts of an entity, which is sent again as a whole
   const fill = async () => {
     while (waiting.length - inParts < WINDOW) {
-      const next = await source.next();
+      const next = await nextOf(source, broken);
       if (next.done)
         break;
       waiting.push(next.value);
@@ -98,6 +111,8 @@ async function runOnce(table, source, waiting, result) {
     checkEnd(stream);
     if (waiting.length)
       throw new Internal(`the service has ended the import, and has not answered ${waiting.length} of its messages`);
+    if (broken.length)
+      throw broken[0];
   } finally {
     stream.cancel();
   }
@@ -105,7 +120,7 @@ async function runOnce(table, source, waiting, result) {
 
 /** See Table.load. */
 export async function load(table, entities) {
-  const result = { committed: 0, rejected: [], consistencyTokens: [] }, waiting = [], source = messages(table, entities);
-  await resumed(table.client.connection, () => runOnce(table, source, waiting, result), () => result.committed + result.rejected.length);
+  const result = { committed: 0, rejected: [], consistencyTokens: [] }, waiting = [], broken = [], source = messages(table, entities);
+  await resumed(table.client.connection, () => runOnce(table, source, waiting, result, broken), () => result.committed + result.rejected.length);
   return result;
 }
