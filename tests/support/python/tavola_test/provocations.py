@@ -788,6 +788,8 @@ BY_PREFIX = {
     "update.": Updates,
     "verify.": Repairs,
     "visit.": Copies,
+    "worker.before_copy": Copies,
+    "worker.before_visit": Copies,
     "worker.": WorkersWork,
     "write.": ServersWork,
 }
