@@ -51,8 +51,8 @@ enum {
     WINDOW_BYTES = 1 << 30,
     MAX_HEADERS = 7,
     TIMEOUT_BYTES = 16,
-    OPEN_LOOP_NS =
-        200000, /* how long the open loop waits for answers before it looks for calls that are due */
+    /* how long the open loop waits for answers before it looks for calls that are due */
+    OPEN_LOOP_NS = 200000,
 };
 
 struct load;

@@ -12,15 +12,16 @@
 static const char work_field[] = "v2";
 static const char ctids_field[] = "at";
 
-enum { CTIDS_BYTES = 2 * ROW_CTID_BYTES, CTIDS_DIGITS = 2 * CTIDS_BYTES };
+enum { CTIDS_DIGITS = 2 * sizeof(struct intent_ctids) };
 
-static void encode_ctids(const struct intent *intent, struct redis_command *command)
+_Static_assert(
+    sizeof(struct intent_ctids) == 2 * ROW_CTID_BYTES, "a message has the bytes of both ctids and no others");
+
+static void encode_ctids(const struct intent_ctids *ctids, struct redis_command *command)
 {
-    char bytes[CTIDS_BYTES], *digits = ARENA_ARRAY(command->arena, char, CTIDS_DIGITS);
+    char *digits = ARENA_ARRAY(command->arena, char, CTIDS_DIGITS);
 
-    memcpy(bytes, intent->ctid.bytes, ROW_CTID_BYTES);
-    memcpy(bytes + ROW_CTID_BYTES, intent->source_ctid.bytes, ROW_CTID_BYTES);
-    digits_encode_hex(str_of_bytes(bytes, sizeof(bytes)), digits);
+    digits_encode_hex(str_of_bytes((const char *)ctids, sizeof(*ctids)), digits);
     redis_word(command, str_of_bytes(digits, CTIDS_DIGITS));
 }
 
@@ -36,7 +37,7 @@ void message_encode(const struct intent *intent, struct redis_command *command)
     buf_append(&value, key->partition);
     buf_append(&value, key->row);
     redis_word(command, buf_str(&value));
-    encode_ctids(intent, command);
+    encode_ctids(&intent->ctids, command);
 }
 
 /* The values of an entry's fields; data NULL: there is none. */
@@ -96,14 +97,12 @@ static bool take_intent_id(struct str *rest, struct intent_id *out)
     return take_word(rest, &text) && intent_id_parse(text, out);
 }
 
-static void decode_ctids(struct str text, struct intent *intent)
+static void decode_ctids(struct str text, struct intent_ctids *out)
 {
-    char bytes[CTIDS_BYTES];
+    char bytes[sizeof(*out)];
 
-    if (text.len != CTIDS_DIGITS || !digits_decode_hex(text, bytes))
-        return;
-    intent->ctid = row_ctid_of(str_of_bytes(bytes, ROW_CTID_BYTES));
-    intent->source_ctid = row_ctid_of(str_of_bytes(bytes + ROW_CTID_BYTES, ROW_CTID_BYTES));
+    if (text.len == CTIDS_DIGITS && digits_decode_hex(text, bytes))
+        memcpy(out, bytes, sizeof(bytes));
 }
 
 bool message_decode(
@@ -134,6 +133,6 @@ bool message_decode(
         .key = { .partition = arena_copy(arena, str_of_bytes(value.data, (size_t)len)),
             .row = arena_copy(arena, str_from(value, (size_t)len)) },
     };
-    decode_ctids(values.ctids, &out->intent);
+    decode_ctids(values.ctids, &out->intent.ctids);
     return true;
 }

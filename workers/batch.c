@@ -48,13 +48,6 @@ static int compare_messages(const void *a, const void *b)
     return compare_work(&left->intent, &right->intent);
 }
 
-/* The ctids would be those of one message of several: a search by key finds the intents of all. */
-static void forget_ctids(struct intent *intent)
-{
-    intent->ctid = (struct row_ctid){ { 0 } };
-    intent->source_ctid = (struct row_ctid){ { 0 } };
-}
-
 void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_message *messages, size_t count)
 {
     *batch = (struct batch){ .messages = messages, .items = ARENA_ARRAY(&ctx->arena, struct item, count) };
@@ -69,7 +62,8 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
             last->step = step_find(messages[i].intent.kind);
             last->first = i;
         } else {
-            forget_ctids(&last->intent);
+            /* they would be those of one message of several: a search by key finds the intents of all */
+            last->intent.ctids = (struct intent_ctids){ 0 };
         }
         last->count++;
         if (messages[i].deliveries > last->deliveries)

@@ -34,8 +34,7 @@ struct intent {
     struct entity_key key;
     int64_t version;                   /* of the write; for operators that read the table */
     const struct trace_context *trace; /* of the write, while it commits; NULL: it is not traced */
-    struct row_ctid ctid;              /* of the intent's own row: a hint */
-    struct row_ctid source_ctid;       /* of the entity, as the write has left it: a hint */
+    struct intent_ctids ctids;         /* hints */
 };
 
 #endif

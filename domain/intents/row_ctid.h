@@ -37,6 +37,12 @@ static inline bool row_ctid_is_known(const struct row_ctid *ctid)
     return memcmp(ctid, &unknown, sizeof(unknown)) != 0;
 }
 
+/* What the message of an intent tells. */
+struct intent_ctids {
+    struct row_ctid intent; /* the intent's own row */
+    struct row_ctid source; /* the entity, as the write has left it */
+};
+
 /* Borrows. */
 static inline struct str row_ctid_bytes(const struct row_ctid *ctid)
 {

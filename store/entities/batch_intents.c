@@ -58,7 +58,7 @@ enum status batch_intents_send(struct session *session, const struct write_set *
 
 /* ---- ctids ---- */
 
-/* A row that needs no update lies where it was locked or created. Those of wide tables are not told. */
+/* A row that needs no update lies where it was locked or created. The updated rows of wide tables are not told. */
 static enum status take_updates(struct session *session, struct write_set *set, struct error *err)
 {
     PG_RESULT updated = NULL;
@@ -66,11 +66,10 @@ static enum status take_updates(struct session *session, struct write_set *set, 
 
     set->written_ctids = arena_calloc(&session->arena, set->row_count, sizeof(*set->written_ctids));
     for (size_t i = 0; i < set->row_count; i++) {
-        if (!write_set_updates(&set->rows[i])) {
-            if (write_plan_action(&set->rows[i]) == ROW_KEEP)
-                set->written_ctids[i] = row_ctid_of(set->ctids[i]);
+        if (write_plan_action(&set->rows[i]) == ROW_KEEP)
+            set->written_ctids[i] = row_ctid_of(set->ctids[i]);
+        if (!write_set_updates(&set->rows[i]))
             continue;
-        }
         if (!updated)
             TRY(pg_next(&session->pg, &updated, err));
         set->written_ctids[i] = row_ctid_of(pg_bytes(updated, next++, PG_ONLY_COLUMN));
@@ -96,7 +95,7 @@ static void note_sources(const struct write_set *set, struct intent *intents, si
         for (; next < count && intents[next].bucket == set->rows[i].bucket &&
                entity_key_compare(&intents[next].key, &set->rows[i].key) == 0;
              next++)
-            intents[next].source_ctid = set->written_ctids[i];
+            intents[next].ctids.source = set->written_ctids[i];
 }
 
 enum status batch_intents_take_commit(

@@ -16,9 +16,9 @@ MUST_USE enum status batch_intents_send(struct session *session, const struct wr
     struct intent *intents, size_t *count, struct error *err);
 
 /*
- * As session_take_commit, for a flight that begins with batch_intents_send. A set that was read before has the updates
- * of entity_update next in that flight; a blind set has its written_ctids already. Fills the ctids of the intents,
- * unless the answer was lost.
+ * As session_take_commit, for a flight that begins with batch_intents_send. If the set was read first, the
+ * answer of entity_update, if it was sent, follows that of the intents; a blind set has its written_ctids
+ * already. Fills the ctids of the intents, unless the answer was lost.
  */
 MUST_USE enum status batch_intents_take_commit(
     struct session *session, struct write_set *set, struct intent *intents, size_t count, struct error *err);

@@ -36,8 +36,12 @@ struct write_set {
      * key, unless all operations are single upserts without a request_id, into tables without a feed.
      */
     bool is_blind;
-    bool leaves_intents;            /* of a blind set: some row's table has an index */
-    struct row_ctid *written_ctids; /* of a blind set: of the rows as they were written; NULL: not known */
+    bool leaves_intents; /* of a blind set: some row's table has an index */
+    /*
+     * Where the rows lie after the write; zeros: not known. NULL until the blind upserts, or
+     * batch_intents_take_commit, have set it.
+     */
+    struct row_ctid *written_ctids;
     /* Of a blind set: for how many of them each row stands. It offers what the last of these writes. */
     int64_t *upserts;
     bool is_repeated; /* one of these is above 1 */

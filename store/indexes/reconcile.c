@@ -3,7 +3,7 @@
  * reconcile.c - makes entries agree with their sources, a batch of keys per transaction.
  *
  *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; in one more flight insert missing ones
- *   flight 2   remove the intents; dead letters, sources
+ *   flight 2   remove the intents; dead letters, sources; in one more flight what was not at its ctid
  *   plan       in C, pure: domain/reconcile_plan
  *   flight 3   entries; state rows; dead letters; marker; COMMIT, which does not wait for the disk
  *

@@ -52,13 +52,6 @@ void source_keys_plan(const struct source_key *key, struct arena *arena, struct 
     reconcile_plan(&facts, arena, out);
 }
 
-/* The ctids would be those of one intent of several: a search by key finds all. */
-static void forget_ctids(struct source_key *key)
-{
-    key->intent_ctid = (struct row_ctid){ { 0 } };
-    key->source_ctid = (struct row_ctid){ { 0 } };
-}
-
 void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
     const struct intent *intents, size_t count)
 {
@@ -75,25 +68,18 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
         keys->keys[total++] = (struct source_key){ .table_id = intents[i].table_id,
             .bucket = entity_key_bucket(intents[i].table_id, intents[i].key.partition),
             .key = intents[i].key,
-            .intent_ctid = intents[i].ctid,
-            .source_ctid = intents[i].source_ctid };
+            .ctids = intents[i].ctids };
     }
     if (total > 1)
         qsort(keys->keys, total, sizeof(keys->keys[0]), by_key);
     for (size_t i = 0; i < total; i++) {
         if (unique == 0 || by_key(&keys->keys[unique - 1], &keys->keys[i]) != 0)
             keys->keys[unique++] = keys->keys[i];
-        else
-            forget_ctids(&keys->keys[unique - 1]);
+        else /* they would be those of one intent of several: a search by key finds all */
+            keys->keys[unique - 1].ctids = (struct intent_ctids){ 0 };
     }
     keys->count = unique;
     find_tables(keys, session->catalogue);
-}
-
-static bool is_any(const struct source_key *key)
-{
-    (void)key;
-    return true;
 }
 
 static bool is_missing(const struct source_key *key)
@@ -107,7 +93,7 @@ struct key_list source_keys_list(
     struct key_list list = { ARENA_ARRAY(arena, struct source_key *, keys->count), 0 };
 
     for (size_t i = 0; i < keys->count; i++)
-        if (is_wanted(&keys->keys[i]))
+        if (!is_wanted || is_wanted(&keys->keys[i]))
             list.keys[list.count++] = &keys->keys[i];
     return list;
 }
@@ -125,7 +111,7 @@ void source_keys_list_params(struct key_list list, struct arena *arena, struct p
 
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params)
 {
-    source_keys_list_params(source_keys_list(keys, is_any, arena), arena, params);
+    source_keys_list_params(source_keys_list(keys, NULL, arena), arena, params);
 }
 
 void source_keys_add_names(const struct source_keys *keys, struct arena *arena, struct pg_params *params)
@@ -248,13 +234,13 @@ enum status source_keys_begin(struct session *session, struct source_keys *keys,
 /* ---- intents of the keys ---- */
 
 enum status source_keys_send_intents(
-    struct session *session, const struct source_keys *keys, struct error *err)
+    struct session *session, struct key_list list, const struct embedded *sql, struct error *err)
 {
     struct pg_params params;
 
-    source_keys_params(keys, &session->arena, &params);
+    source_keys_list_params(list, &session->arena, &params);
     pg_add_int2(&params, INTENT_RECONCILE);
-    return pg_send(&session->pg, &sql_intent_of_keys, &params, err);
+    return pg_send(&session->pg, sql, &params, err);
 }
 
 void source_keys_mark_open(struct key_list list, const PGresult *intents)

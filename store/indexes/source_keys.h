@@ -14,14 +14,13 @@ struct source_key {
     int64_t table_id;
     int16_t bucket;
     struct entity_key key;
-    const struct table *table;   /* NULL: the table was deleted */
-    struct row_ctid intent_ctid; /* of one of the key's intents: a hint */
-    struct row_ctid source_ctid; /* of the source: a hint */
-    bool is_open;                /* the key has open intents */
-    bool is_read;                /* its source has a row, which was read */
-    bool is_selected;            /* the key is to be reconciled */
-    int64_t applied;             /* 0: this transaction has inserted the state row */
-    struct str ctid;             /* of the state row */
+    const struct table *table; /* NULL: the table was deleted */
+    struct intent_ctids ctids; /* of one of the key's intents and of the source: hints */
+    bool is_open;              /* the key has open intents */
+    bool is_read;              /* its source has a row, which was read */
+    bool is_selected;          /* the key is to be reconciled */
+    int64_t applied;           /* 0: this transaction has inserted the state row */
+    struct str ctid;           /* of the state row */
     struct manifest stored;
     bool is_undecodable; /* the manifest cannot be decoded */
     struct row_state source;
@@ -50,6 +49,7 @@ struct key_list {
     size_t count;
 };
 
+/* is_wanted NULL: all. */
 struct key_list source_keys_list(
     const struct source_keys *keys, bool (*is_wanted)(const struct source_key *key), struct arena *arena);
 
@@ -78,9 +78,12 @@ void source_keys_take_states(struct source_keys *keys, const PGresult *states, s
 /* STATUS_INTERNAL: the manifest of a key cannot be decoded. */
 MUST_USE enum status source_keys_check(const struct source_keys *keys, struct error *err);
 
-/* Send the statement that reads the intents of the locked keys. */
+/*
+ * Send the statement that searches by key for the intents of the locked keys of the list: it reads them
+ * (sql_intent_of_keys) or removes them (sql_intent_take, and with their traces sql_intent_take_traced).
+ */
 MUST_USE enum status source_keys_send_intents(
-    struct session *session, const struct source_keys *keys, struct error *err);
+    struct session *session, struct key_list list, const struct embedded *sql, struct error *err);
 
 /*
  * Columns of intent_take_traced.sql; intent_of_keys.sql has the first two, intent_take.sql and

@@ -7,15 +7,9 @@
 #include "store/indexes/taken_traces.h"
 #include "store/sql.h"
 
-static bool is_any(const struct source_key *key)
-{
-    (void)key;
-    return true;
-}
-
 static bool has_intent_ctid(const struct source_key *key)
 {
-    return row_ctid_is_known(&key->intent_ctid);
+    return row_ctid_is_known(&key->ctids.intent);
 }
 
 static bool lacks_intent_ctid(const struct source_key *key)
@@ -25,7 +19,7 @@ static bool lacks_intent_ctid(const struct source_key *key)
 
 static bool has_source_ctid(const struct source_key *key)
 {
-    return row_ctid_is_known(&key->source_ctid);
+    return row_ctid_is_known(&key->ctids.source);
 }
 
 static bool lacks_source_ctid(const struct source_key *key)
@@ -33,7 +27,7 @@ static bool lacks_source_ctid(const struct source_key *key)
     return !has_source_ctid(key);
 }
 
-/* The intent was not at its ctid: it is done, or its row has moved. */
+/* The intent was not at its ctid: it is done, or the ctid was wrong. */
 static bool lost_intent(const struct source_key *key)
 {
     return has_intent_ctid(key) && !key->is_open;
@@ -52,17 +46,14 @@ struct flight {
     enum source_read by_key; /* where the sources that are read by key go */
 };
 
-static struct flight first_flight(const struct source_keys *keys, bool is_traced, struct arena *arena)
+static struct flight first_flight(const struct source_keys *keys, struct arena *arena)
 {
-    struct flight flight = { .has_dead_letters = true, .by_key = READ_BY_KEY };
-
-    /* The traces name the keys by their positions among all of them. */
-    if (!is_traced)
-        flight.intents_by_ctid = source_keys_list(keys, has_intent_ctid, arena);
-    flight.intents_by_key = source_keys_list(keys, is_traced ? is_any : lacks_intent_ctid, arena);
-    flight.sources_by_ctid = source_keys_list(keys, has_source_ctid, arena);
-    flight.sources_by_key = source_keys_list(keys, lacks_source_ctid, arena);
-    return flight;
+    return (struct flight){ .intents_by_ctid = source_keys_list(keys, has_intent_ctid, arena),
+        .intents_by_key = source_keys_list(keys, lacks_intent_ctid, arena),
+        .has_dead_letters = true,
+        .sources_by_ctid = source_keys_list(keys, has_source_ctid, arena),
+        .sources_by_key = source_keys_list(keys, lacks_source_ctid, arena),
+        .by_key = SOURCE_READ_BY_KEY };
 }
 
 /* The rows that were not at their ctids. */
@@ -70,7 +61,7 @@ static struct flight second_flight(const struct source_keys *keys, struct arena 
 {
     struct flight flight = { .intents_by_key = source_keys_list(keys, lost_intent, arena),
         .sources_by_key = source_keys_list(keys, lost_source, arena),
-        .by_key = READ_AGAIN };
+        .by_key = SOURCE_READ_AGAIN };
 
     for (size_t i = 0; i < flight.sources_by_key.count; i++)
         flight.sources_by_key.keys[i]->source = (struct row_state){ 0 };
@@ -86,12 +77,11 @@ static void add_ctids(struct key_list list, bool of_intents, struct arena *arena
     pg_array_init(&ctids, arena, PG_TID);
     for (size_t i = 0; i < list.count; i++)
         pg_array_bytes(
-            &ctids, row_ctid_bytes(of_intents ? &list.keys[i]->intent_ctid : &list.keys[i]->source_ctid));
+            &ctids, row_ctid_bytes(of_intents ? &list.keys[i]->ctids.intent : &list.keys[i]->ctids.source));
     pg_add_array(params, &ctids);
 }
 
-static enum status send_taking(
-    struct session *session, struct key_list list, const struct embedded *sql, struct error *err)
+static enum status send_taking_by_ctid(struct session *session, struct key_list list, struct error *err)
 {
     struct pg_params params;
 
@@ -99,9 +89,17 @@ static enum status send_taking(
         return STATUS_OK;
     source_keys_list_params(list, &session->arena, &params);
     pg_add_int2(&params, INTENT_RECONCILE);
-    if (sql == &sql_intent_take_at)
-        add_ctids(list, true, &session->arena, &params);
-    return pg_send(&session->pg, sql, &params, err);
+    add_ctids(list, true, &session->arena, &params);
+    return pg_send(&session->pg, &sql_intent_take_at, &params, err);
+}
+
+static enum status send_taking_by_key(
+    struct session *session, struct key_list list, bool is_traced, struct error *err)
+{
+    if (list.count == 0)
+        return STATUS_OK;
+    return source_keys_send_intents(
+        session, list, is_traced ? &sql_intent_take_traced : &sql_intent_take, err);
 }
 
 static enum status send_sources_by_ctid(
@@ -142,17 +140,15 @@ static enum status send_dead_letters(
 enum status source_reads_send_by_key(
     struct session *session, const struct source_keys *keys, int32_t max_bytes, struct error *err)
 {
-    return send_sources_by_key(
-        session, keys, source_keys_list(keys, is_any, &session->arena), max_bytes, err);
+    return send_sources_by_key(session, keys, source_keys_list(keys, NULL, &session->arena), max_bytes, err);
 }
 
 /* The intents are taken before the sources are read (guard G9). */
 static enum status send_flight(struct session *session, const struct source_keys *keys,
     const struct flight *flight, int32_t max_bytes, bool is_traced, struct error *err)
 {
-    TRY(send_taking(session, flight->intents_by_ctid, &sql_intent_take_at, err));
-    TRY(send_taking(
-        session, flight->intents_by_key, is_traced ? &sql_intent_take_traced : &sql_intent_take, err));
+    TRY(send_taking_by_ctid(session, flight->intents_by_ctid, err));
+    TRY(send_taking_by_key(session, flight->intents_by_key, is_traced, err));
     if (flight->has_dead_letters)
         TRY(send_dead_letters(session, keys, err));
     TRY(send_sources_by_ctid(session, flight->sources_by_ctid, max_bytes, err));
@@ -200,7 +196,7 @@ static bool fill_sources(struct key_list list, const PGresult *result)
 
 bool source_reads_fill(struct source_keys *keys, const PGresult *sources, struct arena *arena)
 {
-    return fill_sources(source_keys_list(keys, is_any, arena), sources);
+    return fill_sources(source_keys_list(keys, NULL, arena), sources);
 }
 
 static enum status take_sources(struct session *session, struct key_list list, PGresult **result,
@@ -220,17 +216,27 @@ static enum status take_flight(struct session *session, const struct flight *fli
     TRY(take_intents(session, flight->intents_by_key, traces, &out->intents_taken, err));
     if (flight->has_dead_letters)
         TRY(pg_next(&session->pg, &out->dead_letters, err));
-    TRY(take_sources(session, flight->sources_by_ctid, &out->sources[READ_BY_CTID], out, err));
+    TRY(take_sources(session, flight->sources_by_ctid, &out->sources[SOURCE_READ_BY_CTID], out, err));
     TRY(take_sources(session, flight->sources_by_key, &out->sources[flight->by_key], out, err));
     return pg_end(&session->pg, err);
+}
+
+/* The traces name the keys by their positions among all of them, so one statement has to take all intents. */
+static void forget_intents(struct source_keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        keys->keys[i].ctids.intent = (struct row_ctid){ { 0 } };
 }
 
 enum status source_reads_run(struct session *session, struct source_keys *keys, int32_t max_bytes,
     struct taken_traces *traces, struct source_reads *out, struct error *err)
 {
-    struct flight flight = first_flight(keys, traces != NULL, &session->arena);
+    struct flight flight;
 
     *out = (struct source_reads){ .is_whole = true };
+    if (traces)
+        forget_intents(keys);
+    flight = first_flight(keys, &session->arena);
     TRY(send_flight(session, keys, &flight, max_bytes, traces != NULL, err));
     TRY(take_flight(session, &flight, traces, out, err));
     flight = second_flight(keys, &session->arena);
@@ -243,6 +249,6 @@ enum status source_reads_run(struct session *session, struct source_keys *keys, 
 void source_reads_clear(struct source_reads *reads)
 {
     PQclear(reads->dead_letters);
-    for (int i = 0; i < SOURCE_READS; i++)
+    for (int i = 0; i < SOURCE_READ_COUNT; i++)
         PQclear(reads->sources[i]);
 }

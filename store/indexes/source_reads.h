@@ -7,7 +7,7 @@
  *
  * A row is found by its ctid if the message has told it, else by its key. Of a key whose intent is found by ctid only
  * that intent is taken: others have messages of their own, or the relay finds them. What is not found by ctid is
- * searched for by key in a second flight (guard G76).
+ * searched for by key in a second flight (guard G76). If traces are wanted, all intents are searched for by key.
  */
 #ifndef STORE_INDEXES_SOURCE_READS_H
 #define STORE_INDEXES_SOURCE_READS_H
@@ -16,12 +16,12 @@
 
 struct taken_traces;
 
-enum source_read { READ_BY_CTID, READ_BY_KEY, READ_AGAIN, SOURCE_READS };
+enum source_read { SOURCE_READ_BY_CTID, SOURCE_READ_BY_KEY, SOURCE_READ_AGAIN, SOURCE_READ_COUNT };
 
 struct source_reads {
     PGresult *dead_letters;
-    PGresult *sources[SOURCE_READS]; /* the properties of the sources are borrowed from them */
-    bool is_whole;                   /* false: a source was too large, and its properties were left out */
+    PGresult *sources[SOURCE_READ_COUNT]; /* the properties of the sources are borrowed from them */
+    bool is_whole; /* false: a source was too large, and its properties were left out */
     int64_t intents_taken;
 };
 

@@ -213,7 +213,7 @@ static void fill_intents(struct scan *scan, const PGresult *result)
             .key = { arena_copy(scan->arena, pg_bytes(result, i, SCAN_PARTITION)),
                 arena_copy(scan->arena, pg_bytes(result, i, SCAN_ROW)) },
             .version = pg_int8(result, i, SCAN_VERSION),
-            .ctid = row_ctid_of(pg_bytes(result, i, SCAN_CTID)) };
+            .ctids = { .intent = row_ctid_of(pg_bytes(result, i, SCAN_CTID)) } };
     }
 }
 

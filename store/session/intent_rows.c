@@ -68,6 +68,6 @@ enum status intent_rows_take(struct session *session, struct intent *intents, si
 
     TRY(pg_next(&session->pg, &rows, err));
     for (size_t i = 0; i < count; i++)
-        intents[i].ctid = row_ctid_of(pg_bytes(rows, (int)i, PG_ONLY_COLUMN));
+        intents[i].ctids.intent = row_ctid_of(pg_bytes(rows, (int)i, PG_ONLY_COLUMN));
     return STATUS_OK;
 }

@@ -12,7 +12,7 @@
 MUST_USE enum status intent_rows_send(
     struct session *session, const struct intent *intents, size_t count, struct error *err);
 
-/* Take the answer: fills the ctids of the intents. Who does not need them leaves it to pg_end. */
+/* Take the answer: fills the ctids of the intents. A caller that does not need them leaves the answer to pg_end. */
 MUST_USE enum status intent_rows_take(
     struct session *session, struct intent *intents, size_t count, struct error *err);
 

@@ -202,7 +202,8 @@ MUST_USE enum status session_send_guarded_commit(struct session *session, struct
 MUST_USE enum status session_take_commit(struct session *session, struct error *err);
 
 /*
- * session_take_commit in two parts, for a caller that must not wait. The first only takes what has
+ * session_take_commit in two parts, for a caller that must not wait, or has taken results of the
+ * flight itself. The first only takes what has
  * arrived; its failure may be that the answer was lost. Then the second rolls back, or resolves the
  * COMMIT, which can take seconds. Statuses of the second: see session_take_commit.
  */

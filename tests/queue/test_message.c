@@ -206,7 +206,7 @@ static void decode_at(const char *value, struct queue_message *out)
 
 START_TEST(ctids_come_back)
 {
-    struct intent sent = { .ctid = intent_ctid, .source_ctid = source_ctid };
+    struct intent sent = { .ctids = { intent_ctid, source_ctid } };
     struct redis_command command = { .arena = &arena };
     struct queue_message got = { 0 };
 
@@ -215,8 +215,8 @@ START_TEST(ctids_come_back)
 
     decode_at(CTIDS, &got);
 
-    ck_assert_mem_eq(&got.intent.ctid, &intent_ctid, sizeof(intent_ctid));
-    ck_assert_mem_eq(&got.intent.source_ctid, &source_ctid, sizeof(source_ctid));
+    ck_assert_mem_eq(&got.intent.ctids.intent, &intent_ctid, sizeof(intent_ctid));
+    ck_assert_mem_eq(&got.intent.ctids.source, &source_ctid, sizeof(source_ctid));
 }
 END_TEST
 
@@ -230,8 +230,8 @@ START_TEST(ill_ctids_are_not_known_ones)
 
     decode_at(ill_ctids[_i], &got);
 
-    ck_assert(!row_ctid_is_known(&got.intent.ctid));
-    ck_assert(!row_ctid_is_known(&got.intent.source_ctid));
+    ck_assert(!row_ctid_is_known(&got.intent.ctids.intent));
+    ck_assert(!row_ctid_is_known(&got.intent.ctids.source));
 }
 END_TEST
 

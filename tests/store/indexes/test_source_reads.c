@@ -74,8 +74,8 @@ static void check_announced(const char *intent, const char *source)
 {
     struct row_ctid intent_ctid = ctid_of(intent), source_ctid = ctid_of(source);
 
-    ck_assert_mem_eq(&world.announced.ctid, &intent_ctid, sizeof(intent_ctid));
-    ck_assert_mem_eq(&world.announced.source_ctid, &source_ctid, sizeof(source_ctid));
+    ck_assert_mem_eq(&world.announced.ctids.intent, &intent_ctid, sizeof(intent_ctid));
+    ck_assert_mem_eq(&world.announced.ctids.source, &source_ctid, sizeof(source_ctid));
 }
 
 START_TEST(a_write_announces_where_its_intent_and_its_entity_lie)
@@ -157,9 +157,9 @@ START_TEST(a_wrong_ctid_costs_a_search_and_nothing_else)
                         "row_key, version from intents where row_key = 'r1'");
     message = world.announced;
     if (wrong_cases[_i].intent)
-        message.ctid = ctid_of(wrong_cases[_i].intent);
+        message.ctids.intent = ctid_of(wrong_cases[_i].intent);
     if (wrong_cases[_i].source)
-        message.source_ctid = ctid_of(wrong_cases[_i].source);
+        message.ctids.source = ctid_of(wrong_cases[_i].source);
 
     struct reconcile_counts counts = reconcile(&message);
 
@@ -208,7 +208,7 @@ START_TEST(what_is_searched_for_is_followed_by_a_reading)
         world_reconcile_all(&world);
         world_put(&world, "r1", "Rome", "x");
         raced = world.announced;
-        raced.ctid = nowhere;
+        raced.ctids.intent = nowhere;
         ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_raced, NULL), 0);
         world_put(&world, "r1", "Bonn", "x");
         pthread_join(thread, NULL);
