@@ -341,6 +341,15 @@ describe("writes", () => {
     })()), RangeError);
     assert.equal(await table.count("PartitionKey eq 'failing'"), 4800); // whole messages
   });
+
+  test("a failure of an import's source is not taken for one of the service", async () => {
+    const own = new tavola.Unavailable("the source is away"), began = Date.now();
+    await assert.rejects(table.load((function *() {
+      yield person("away", "1");
+      throw own;
+    })()), (failed) => failed === own);
+    assert(Date.now() - began < 10_000, "the import was tried again until its time was over");
+  });
 });
 
 describe("reads", () => {

@@ -9,7 +9,7 @@ import { Cancelled, DeadlineExceeded, NOTHING_DONE, ResourceExhausted, Unavailab
 
 const FIRST_PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1; // a timer of more goes off at once
-const GIVE_UP_MS = 5000; // how long a stream that is given up may take to end
+const GIVE_UP_MS = 20_000; // how long a stream that is given up may take to end; the service waits 15 s for its database
 const STREAM_MS = 300_000; // of one stream, which is then resumed: a dead server is noticed by keepalive long before
 const OPTIONS = {
   "grpc.enable_retries": 0, // calls are repeated here, and only here
@@ -71,9 +71,10 @@ export function checkEnd(stream) {
 }
 
 /**
- * Give up a stream to which messages were written, before its end. `answered` settles when the service has ended the stream.
+ * Give up a stream of requests before all of them were sent. `answered` settles when the service has ended the stream.
  * Node's HTTP/2 does not survive a reset of a stream whose bytes wait for the service to read: it makes empty frames, without
- * end, until memory is full (Node 18 and 20). So the stream is ended, and reset only if the service does not end it in time.
+ * end, until memory is full (seen with Node 20). So the stream is ended, and reset only if the service does not end it in time:
+ * then that danger remains.
  */
 export async function giveUp(stream, answered) {
   const waits = new AbortController();

@@ -66,24 +66,23 @@ function note(result, { position, message }, reply, sentBefore) {
 }
 
 /**
- * The next message. A failure of the source is kept, and thrown once what was sent before it has been answered: to reset the stream
- * instead would be harmful (connection.js, giveUp).
+ * The messages of the source up to its failure, which is kept: it is thrown once what was sent before it has been answered. To reset
+ * the stream instead would be harmful (connection.js, giveUp), and to throw it in an attempt would have the attempt repeated.
  */
-async function nextOf(source, broken) {
+async function *untilFailure(source, failures) {
   try {
-    return await source.next();
+    yield* source;
   } catch (failed) {
-    broken.push(failed);
-    return { done: true };
+    failures.push(failed);
   }
 }
 
-async function runOnce(table, source, waiting, result, broken) {
+async function runOnce(table, source, waiting, result) {
   const stream = await table.client.connection.open("EntityService/ImportEntities");
   let inParts = 0; // the first ones of those waiting: answered parts of an entity, which is sent again as a whole
   const fill = async () => {
     while (waiting.length - inParts < WINDOW) {
-      const next = await nextOf(source, broken);
+      const next = await source.next();
       if (next.done)
         break;
       waiting.push(next.value);
@@ -111,8 +110,6 @@ async function runOnce(table, source, waiting, result, broken) {
     checkEnd(stream);
     if (waiting.length)
       throw new Internal(`the service has ended the import, and has not answered ${waiting.length} of its messages`);
-    if (broken.length)
-      throw broken[0];
   } finally {
     stream.cancel();
   }
@@ -120,7 +117,11 @@ async function runOnce(table, source, waiting, result, broken) {
 
 /** See Table.load. */
 export async function load(table, entities) {
-  const result = { committed: 0, rejected: [], consistencyTokens: [] }, waiting = [], broken = [], source = messages(table, entities);
-  await resumed(table.client.connection, () => runOnce(table, source, waiting, result, broken), () => result.committed + result.rejected.length);
+  const result = { committed: 0, rejected: [], consistencyTokens: [] }, waiting = [], failures = [];
+  const source = untilFailure(messages(table, entities), failures);
+  await resumed(table.client.connection, () => runOnce(table, source, waiting, result), () => result.committed + result.rejected.length)
+    .catch((failed) => failures.push(failed));
+  if (failures.length)
+    throw failures[0];
   return result;
 }
