@@ -423,6 +423,7 @@ static bool read_item(struct str *input, struct manifest_item *out)
     if (input->len < 8)
         return false;
     out->index_id = (int64_t)index_id;
+    out->ctid = (struct row_ctid){ { 0 } };
     out->digest = 0;
     for (int i = 0; i < 8; i++)
         out->digest |= (uint64_t)(uint8_t)input->data[i] << (8 * i);
@@ -458,6 +459,41 @@ bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out
     }
     *out = manifest;
     return true;
+}
+
+struct manifest_item *manifest_find(
+    const struct manifest *manifest, int64_t index_id, const struct entity_key *key)
+{
+    for (size_t i = 0; i < manifest->count; i++) {
+        struct manifest_item *item = &manifest->items[i];
+
+        if (item->index_id == index_id && entity_key_compare(&item->key, key) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+struct str manifest_ctids_encode(const struct manifest *manifest, struct arena *arena)
+{
+    bool is_any_known = false;
+    struct buf out;
+
+    buf_init(&out, arena);
+    for (size_t i = 0; i < manifest->count; i++) {
+        is_any_known = is_any_known || row_ctid_is_known(&manifest->items[i].ctid);
+        buf_append(&out, row_ctid_bytes(&manifest->items[i].ctid));
+    }
+    return is_any_known ? buf_str(&out) : STR_EMPTY;
+}
+
+void manifest_ctids_decode(struct str bytes, struct manifest *manifest)
+{
+    bool are_known = bytes.len == manifest->count * ROW_CTID_BYTES;
+
+    for (size_t i = 0; i < manifest->count; i++)
+        manifest->items[i].ctid =
+            are_known ? row_ctid_of(str_of_bytes(bytes.data + i * ROW_CTID_BYTES, ROW_CTID_BYTES))
+                      : (struct row_ctid){ { 0 } };
 }
 
 /* ---- the source of an entry ---- */

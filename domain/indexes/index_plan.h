@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "domain/catalogue/catalogue.h"
 #include "domain/entities/entity.h"
+#include "domain/intents/row_ctid.h"
 #include "domain/keys/entity_key.h"
 #include "domain/limits.h"
 #include "domain/properties/property.h"
@@ -127,6 +128,7 @@ struct manifest_item {
     int64_t index_id;
     struct entity_key key;
     uint64_t digest;
+    struct row_ctid ctid; /* where the entry lies: a hint, which is stored beside the manifest */
 };
 struct manifest {
     struct manifest_item *items;
@@ -139,6 +141,17 @@ struct manifest {
  */
 struct str manifest_encode(const struct manifest *manifest, struct arena *arena);
 bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out);
+
+/* NULL: the manifest does not name the entry. */
+struct manifest_item *manifest_find(
+    const struct manifest *manifest, int64_t index_id, const struct entity_key *key);
+
+/*
+ * The ctids of the manifest's items, one behind the other; empty if none is known. Bytes of another length are
+ * not this manifest's, and then none is known: a program that knows nothing of ctids has changed the manifest alone.
+ */
+struct str manifest_ctids_encode(const struct manifest *manifest, struct arena *arena);
+void manifest_ctids_decode(struct str bytes, struct manifest *manifest);
 
 /*
  * Read the key of an entry's source from its $Source... properties; false: the properties are not

@@ -6,18 +6,6 @@
 
 #include "domain/indexes/unique_value.h"
 
-static const struct manifest_item *find_item(
-    const struct manifest *manifest, int64_t index_id, const struct entity_key *key)
-{
-    for (size_t i = 0; i < manifest->count; i++) {
-        const struct manifest_item *item = &manifest->items[i];
-
-        if (item->index_id == index_id && entity_key_compare(&item->key, key) == 0)
-            return item;
-    }
-    return NULL;
-}
-
 static const struct index *find_live_index(const struct table *table, int64_t index_id)
 {
     for (size_t i = 0; i < table->index_count; i++)
@@ -33,12 +21,15 @@ static const struct index *find_live_index(const struct table *table, int64_t in
 static void want_entry(
     const struct index_entry *entry, const struct manifest *stored, struct reconcile_plan *out)
 {
-    const struct manifest_item *known = find_item(stored, entry->index_id, &entry->key);
+    const struct manifest_item *known = manifest_find(stored, entry->index_id, &entry->key);
 
+    if (known && known->digest == entry->digest) {
+        out->manifest.items[out->manifest.count++] = *known;
+        return;
+    }
     out->manifest.items[out->manifest.count++] =
-        (struct manifest_item){ entry->index_id, entry->key, entry->digest };
-    if (!known || known->digest != entry->digest)
-        out->upserts[out->upsert_count++] = *entry;
+        (struct manifest_item){ .index_id = entry->index_id, .key = entry->key, .digest = entry->digest };
+    out->upserts[out->upsert_count++] = *entry;
 }
 
 /* Violations are counted by the text before the first ':'. */
@@ -105,7 +96,7 @@ static void plan_deletes(const struct table *table, const struct manifest *store
         const struct manifest_item *item = &stored->items[i];
         const struct index *index = find_live_index(table, item->index_id);
 
-        if (!index || find_item(&out->manifest, item->index_id, &item->key))
+        if (!index || manifest_find(&out->manifest, item->index_id, &item->key))
             continue;
         out->deletes[out->delete_count++] = (struct index_entry){ .index_id = item->index_id,
             .bucket = entity_key_bucket(index_plan_home_table(index), item->key.partition),

@@ -62,6 +62,8 @@ void reconcile_plan(const struct reconcile_case *facts, struct arena *arena, str
 struct entry_change {
     struct index_entry entry; /* if it is deleted, only index, bucket and key are set */
     const struct row_state *source;
+    /* of the entry in its manifest: set if it is written, a hint if it is deleted; NULL: not wanted, not known */
+    struct row_ctid *ctid;
 };
 
 /*

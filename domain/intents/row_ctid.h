@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row_ctid.h - where PostgreSQL has stored a row, as a message tells it: a hint that spares a worker the search by key.
+ * row_ctid.h - where PostgreSQL has stored a row, as a message or an index state row tells it: a hint that spares a
+ * worker the search by key.
  *
  * The row is not locked: it may have moved or gone since, and another row may lie there. So a statement that goes by
  * such a ctid also compares the whole key, and what is not found is searched for by its key (guard G76).

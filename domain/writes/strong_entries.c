@@ -151,7 +151,8 @@ static void add_named(const struct plan_row *row, struct arena *arena, struct st
 
     reconcile_plan(&facts, arena, &plan);
     for (size_t i = 0; i < plan.upsert_count; i++)
-        out->upserts[out->upsert_count++] = (struct entry_change){ plan.upserts[i], &row->now };
+        out->upserts[out->upsert_count++] =
+            (struct entry_change){ .entry = plan.upserts[i], .source = &row->now };
     for (size_t i = 0; i < plan.delete_count; i++)
         out->deletes[out->delete_count++] = (struct entry_change){ .entry = plan.deletes[i] };
     row->state->planned = plan.manifest;

@@ -43,7 +43,8 @@ static void plan_key(struct chunk *chunk, const struct walk_key *key, struct are
         if (key->is_unowned)
             add_violation(chunk->walk, source);
         else
-            chunk->entries[chunk->count++] = (struct entry_change){ entry, &source->source };
+            chunk->entries[chunk->count++] =
+                (struct entry_change){ .entry = entry, .source = &source->source };
         break;
     case PROJECTED_NOTHING:
         break;

@@ -292,13 +292,11 @@ static bool is_undone(const struct walk_key *key)
 static enum status send_undo(struct session *session, const struct build_range *range, struct error *err)
 {
     struct key_arrays created;
-    struct pg_array ctids, applied, manifests;
+    struct manifest_arrays changed;
     struct pg_params params;
 
     key_arrays_init(&created, &session->arena);
-    pg_array_init(&ctids, &session->arena, PG_TID);
-    pg_array_init(&applied, &session->arena, PG_INT8);
-    pg_array_init(&manifests, &session->arena, PG_BYTEA);
+    manifest_arrays_init(&changed, &session->arena);
     for (size_t i = 0; i < range->count; i++) {
         const struct walk_key *key = &range->keys[i];
 
@@ -308,22 +306,14 @@ static enum status send_undo(struct session *session, const struct build_range *
             key_arrays_put(&created, key->source.table_id, &key->source.key, key->source.bucket);
             continue;
         }
-        pg_array_bytes(&ctids, key->source.ctid);
-        pg_array_int8(&applied, key->source.applied);
-        pg_array_bytes(&manifests, key->was);
+        manifest_arrays_put(&changed, key->source.ctid, key->source.applied, key->was, STR_EMPTY);
     }
     if (created.tables.count > 0) {
         pg_params_init(&params, &session->arena);
         key_arrays_add(&created, &params);
         TRY(pg_send(&session->pg, &sql_state_delete, &params, err));
     }
-    if (ctids.count == 0)
-        return STATUS_OK;
-    pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &ctids);
-    pg_add_array(&params, &applied);
-    pg_add_array(&params, &manifests);
-    return pg_send(&session->pg, &sql_state_update, &params, err);
+    return manifest_arrays_send(&changed, session, err);
 }
 
 static enum status send_entries(struct session *session, const struct build_range *range, struct error *err)
@@ -336,7 +326,8 @@ static enum status send_entries(struct session *session, const struct build_rang
         const struct walk_key *key = &range->keys[i];
 
         for (size_t k = 0; is_done(key) && k < key->source.plan.upsert_count; k++)
-            changes[count++] = (struct entry_change){ key->source.plan.upserts[k], &key->source.source };
+            changes[count++] =
+                (struct entry_change){ .entry = key->source.plan.upserts[k], .source = &key->source.source };
     }
     if (count > 1)
         qsort(changes, count, sizeof(changes[0]), reconcile_plan_compare_entries);

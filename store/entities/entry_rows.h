@@ -9,8 +9,11 @@
 
 struct session;
 
-/* ENTRY_INSERT does not check whether the entry exists; it fails if the entry does. */
-enum entry_work { ENTRY_INSERT, ENTRY_UPSERT, ENTRY_DELETE };
+/*
+ * ENTRY_INSERT does not check whether the entry exists; it fails if the entry does. ENTRY_DELETE_AT deletes what lies
+ * at the ctids that the changes have, if it is the entry (guard G76).
+ */
+enum entry_work { ENTRY_INSERT, ENTRY_UPSERT, ENTRY_DELETE_AT, ENTRY_DELETE, ENTRY_WORK_COUNT };
 
 /*
  * Send one statement for all entries, none if there are none. `changes` must be in the order of
@@ -19,5 +22,12 @@ enum entry_work { ENTRY_INSERT, ENTRY_UPSERT, ENTRY_DELETE };
  */
 MUST_USE enum status entry_rows_send(struct session *session, enum entry_work work,
     const struct entry_change *changes, size_t count, struct error *err);
+
+/*
+ * Take the answer of a statement for `count` changes, none if there are none. Of inserts and upserts: the ctids are
+ * set. Of ENTRY_DELETE_AT: the changes that were not found there come first then, and *count says how many they are.
+ */
+MUST_USE enum status entry_rows_take(struct session *session, enum entry_work work,
+    struct entry_change *changes, size_t *count, struct error *err);
 
 #endif

@@ -95,28 +95,17 @@ static enum status send_made(struct session *session, const struct write_set *se
 
 static enum status send_changed(struct session *session, const struct write_set *set, struct error *err)
 {
-    struct pg_array places, versions, manifests;
-    struct pg_params params;
+    struct manifest_arrays changed;
 
-    pg_array_init(&places, &session->arena, PG_TID);
-    pg_array_init(&versions, &session->arena, PG_INT8);
-    pg_array_init(&manifests, &session->arena, PG_BYTEA);
+    manifest_arrays_init(&changed, &session->arena);
     for (size_t i = 0; i < set->row_count; i++) {
         const struct plan_row *row = &set->rows[i];
 
-        if (!row->state || !row->state->is_changed)
-            continue;
-        pg_array_bytes(&places, set->state_places[i]);
-        pg_array_int8(&versions, row->now.version);
-        pg_array_bytes(&manifests, manifest_encode(&row->state->planned, &session->arena));
+        if (row->state && row->state->is_changed)
+            manifest_arrays_put(&changed, set->state_places[i], row->now.version,
+                manifest_encode(&row->state->planned, &session->arena), STR_EMPTY);
     }
-    if (places.count == 0)
-        return STATUS_OK;
-    pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &places);
-    pg_add_array(&params, &versions);
-    pg_add_array(&params, &manifests);
-    return pg_send(&session->pg, &sql_state_update, &params, err);
+    return manifest_arrays_send(&changed, session, err);
 }
 
 static enum status send_removed(struct session *session, const struct write_set *set, struct error *err)

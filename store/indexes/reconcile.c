@@ -5,7 +5,8 @@
  *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; in one more flight insert missing ones
  *   flight 2   remove the intents; dead letters, sources; in one more flight what was not at its ctid
  *   plan       in C, pure: domain/reconcile_plan
- *   flight 3   entries; state rows; dead letters; marker; COMMIT, which does not wait for the disk
+ *   flight 3   entries: write the new ones, and remove those whose ctids the manifests tell
+ *   flight 4   entries that were not there; state rows; dead letters; marker; COMMIT, which does not wait for the disk
  *
  * The order of the first two flights is essential. The sources are read after the lock (guard G8),
  * so the transaction that locks a key last has also read its source last. The intents are removed
@@ -196,53 +197,111 @@ static void plan(struct session *session, struct reconcile *work)
 
 static bool is_named(const struct manifest *manifest, const struct index_entry *entry)
 {
-    for (size_t i = 0; i < manifest->count; i++)
-        if (manifest->items[i].index_id == entry->index_id &&
-            entity_key_compare(&manifest->items[i].key, &entry->key) == 0)
-            return true;
-    return false;
+    return manifest_find(manifest, entry->index_id, &entry->key) != NULL;
 }
 
-/*
- * Most entries are new to their source, so they are inserted without checking whether they exist.
- */
-static enum entry_work work_of(
-    const struct reconcile *work, const struct source_key *key, const struct index_entry *entry)
-{
-    return work->doubts || is_named(&key->stored, entry) ? ENTRY_UPSERT : ENTRY_INSERT;
-}
-
-/* Collect all changes of one kind, in the order of locks. */
-static size_t collect(
-    const struct reconcile *work, enum entry_work kind, struct arena *arena, struct entry_change **out)
-{
-    bool deletes = kind == ENTRY_DELETE;
-    size_t max = (size_t)(deletes ? work->counts.entries_deleted : work->counts.entries_written), count = 0;
-    struct entry_change *changes = ARENA_ARRAY(arena, struct entry_change, max);
-
-    for (size_t i = 0; i < work->keys.count; i++) {
-        const struct source_key *key = &work->keys.keys[i];
-        const struct index_entry *entries = deletes ? key->plan.deletes : key->plan.upserts;
-        size_t own = deletes ? key->plan.delete_count : key->plan.upsert_count;
-
-        for (size_t k = 0; k < own; k++)
-            if (deletes || work_of(work, key, &entries[k]) == kind)
-                changes[count++] = (struct entry_change){ entries[k], &key->source };
-    }
-    if (count > 1)
-        qsort(changes, count, sizeof(changes[0]), reconcile_plan_compare_entries);
-    *out = changes;
-    return count;
-}
-
-static enum status send_entries(
-    struct session *session, const struct reconcile *work, enum entry_work kind, struct error *err)
-{
+/* The changes of one kind, in the order of locks. */
+struct change_list {
     struct entry_change *changes;
-    size_t count = collect(work, kind, &session->arena, &changes);
+    size_t count;
+};
 
-    return entry_rows_send(session, kind, changes, count, err);
+struct entry_changes {
+    struct change_list of[ENTRY_WORK_COUNT];
+};
+
+static void add_change(struct entry_changes *out, enum entry_work kind, const struct source_key *key,
+    const struct index_entry *entry, struct manifest_item *item)
+{
+    struct change_list *list = &out->of[kind];
+
+    list->changes[list->count++] = (struct entry_change){ *entry, &key->source, &item->ctid };
 }
+
+/* Most entries are new to their source, so they are inserted without checking whether they exist. */
+static void add_upserts(const struct reconcile *work, const struct source_key *key, struct entry_changes *out)
+{
+    for (size_t i = 0; i < key->plan.upsert_count; i++) {
+        const struct index_entry *entry = &key->plan.upserts[i];
+        bool may_exist = work->doubts || is_named(&key->stored, entry);
+
+        add_change(out, may_exist ? ENTRY_UPSERT : ENTRY_INSERT, key, entry,
+            manifest_find(&key->plan.manifest, entry->index_id, &entry->key));
+    }
+}
+
+static void add_deletes(const struct source_key *key, struct entry_changes *out)
+{
+    for (size_t i = 0; i < key->plan.delete_count; i++) {
+        const struct index_entry *entry = &key->plan.deletes[i];
+        struct manifest_item *item = manifest_find(&key->stored, entry->index_id, &entry->key);
+
+        add_change(out, row_ctid_is_known(&item->ctid) ? ENTRY_DELETE_AT : ENTRY_DELETE, key, entry, item);
+    }
+}
+
+static void collect_changes(const struct reconcile *work, struct arena *arena, struct entry_changes *out)
+{
+    size_t max = (size_t)(work->counts.entries_written + work->counts.entries_deleted);
+
+    for (int kind = 0; kind < ENTRY_WORK_COUNT; kind++)
+        out->of[kind] = (struct change_list){ ARENA_ARRAY(arena, struct entry_change, max), 0 };
+    for (size_t i = 0; i < work->keys.count; i++) {
+        add_upserts(work, &work->keys.keys[i], out);
+        add_deletes(&work->keys.keys[i], out);
+    }
+    for (int kind = 0; kind < ENTRY_WORK_COUNT; kind++)
+        if (out->of[kind].count > 1)
+            qsort(out->of[kind].changes, out->of[kind].count, sizeof(struct entry_change),
+                reconcile_plan_compare_entries);
+}
+
+static enum status send_kind(
+    struct session *session, const struct entry_changes *changes, enum entry_work kind, struct error *err)
+{
+    return entry_rows_send(session, kind, changes->of[kind].changes, changes->of[kind].count, err);
+}
+
+static enum status take_kind(
+    struct session *session, struct entry_changes *changes, enum entry_work kind, struct error *err)
+{
+    return entry_rows_take(session, kind, changes->of[kind].changes, &changes->of[kind].count, err);
+}
+
+/* What is to be deleted by key: what has no ctid, then what was not there. The lists are sorted, their union is not. */
+static void add_missed(struct entry_changes *changes)
+{
+    struct change_list *missed = &changes->of[ENTRY_DELETE_AT], *all = &changes->of[ENTRY_DELETE];
+
+    for (size_t i = 0; i < missed->count; i++)
+        all->changes[all->count++] = missed->changes[i];
+    if (missed->count > 0 && all->count > 1)
+        qsort(all->changes, all->count, sizeof(all->changes[0]), reconcile_plan_compare_entries);
+}
+
+/* Write the entries; afterwards the planned manifests have their ctids, and changes what is still to be deleted. */
+static enum status write_entries(
+    struct session *session, const struct reconcile *work, struct entry_changes *changes, struct error *err)
+{
+    collect_changes(work, &session->arena, changes);
+    if (changes->of[ENTRY_INSERT].count + changes->of[ENTRY_UPSERT].count +
+            changes->of[ENTRY_DELETE_AT].count ==
+        0)
+        return STATUS_OK;
+    TRY(send_kind(session, changes, ENTRY_INSERT, err));
+    TRY(send_kind(session, changes, ENTRY_UPSERT, err));
+    FAILPOINT_TRY("reconcile.between_add_and_remove", err);
+    TRY(send_kind(session, changes, ENTRY_DELETE_AT, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(take_kind(session, changes, ENTRY_INSERT, err));
+    TRY(take_kind(session, changes, ENTRY_UPSERT, err));
+    TRY(take_kind(session, changes, ENTRY_DELETE_AT, err));
+    TRY(pg_end(&session->pg, err));
+    add_missed(changes);
+    return STATUS_OK;
+}
+
+/* ---- flight 4 ---- */
 
 /*
  * Whether to delete the state row: if the key has no entries, or if this transaction has inserted
@@ -255,29 +314,19 @@ static bool loses_state(const struct source_key *key)
 
 static enum status send_states(struct session *session, const struct reconcile *work, struct error *err)
 {
-    struct pg_array ctids, applied, manifests;
-    struct pg_params params;
+    struct manifest_arrays changed;
 
-    pg_array_init(&ctids, &session->arena, PG_TID);
-    pg_array_init(&applied, &session->arena, PG_INT8);
-    pg_array_init(&manifests, &session->arena, PG_BYTEA);
+    manifest_arrays_init(&changed, &session->arena);
     for (size_t i = 0; i < work->keys.count; i++) {
         const struct source_key *key = &work->keys.keys[i];
 
-        if (!key->is_selected || loses_state(key))
-            continue;
-        pg_array_bytes(&ctids, key->ctid);
-        pg_array_int8(&applied, key->source.version);
-        pg_array_bytes(&manifests, manifest_encode(&key->plan.manifest, &session->arena));
+        if (key->is_selected && !loses_state(key))
+            manifest_arrays_put(&changed, key->ctid, key->source.version,
+                manifest_encode(&key->plan.manifest, &session->arena),
+                manifest_ctids_encode(&key->plan.manifest, &session->arena));
     }
     TRY(source_keys_send_state_delete(session, &work->keys, loses_state, err));
-    if (ctids.count == 0)
-        return STATUS_OK;
-    pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &ctids);
-    pg_add_array(&params, &applied);
-    pg_add_array(&params, &manifests);
-    return pg_send(&session->pg, &sql_state_update, &params, err);
+    return manifest_arrays_send(&changed, session, err);
 }
 
 static bool is_violated(const struct reconcile_plan *plan, int64_t index_id)
@@ -347,10 +396,10 @@ static enum status send_violations(struct session *session, const struct reconci
 static enum status send_changes(
     struct session *session, struct reconcile *work, const PGresult *dead_letters, struct error *err)
 {
-    TRY(send_entries(session, work, ENTRY_INSERT, err));
-    TRY(send_entries(session, work, ENTRY_UPSERT, err));
-    FAILPOINT_TRY("reconcile.between_add_and_remove", err);
-    TRY(send_entries(session, work, ENTRY_DELETE, err));
+    struct entry_changes changes;
+
+    TRY(write_entries(session, work, &changes, err));
+    TRY(send_kind(session, &changes, ENTRY_DELETE, err));
     TRY(send_states(session, work, err));
     TRY(send_dead_letter_deletes(session, work, dead_letters, err));
     TRY(send_violations(session, work, err));

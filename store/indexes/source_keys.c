@@ -136,7 +136,7 @@ void source_keys_add_names(const struct source_keys *keys, struct arena *arena, 
 
 /* ---- the lock ---- */
 
-enum state_column { STATE_N, STATE_APPLIED, STATE_MANIFEST, STATE_CTID };
+enum state_column { STATE_N, STATE_APPLIED, STATE_MANIFEST, STATE_CTID, STATE_ENTRY_CTIDS };
 
 void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena)
 {
@@ -147,6 +147,8 @@ void source_keys_take_states(struct source_keys *keys, const PGresult *states, s
         key->ctid = arena_copy(arena, pg_bytes(states, i, STATE_CTID));
         key->is_undecodable =
             !manifest_decode(arena_copy(arena, pg_bytes(states, i, STATE_MANIFEST)), arena, &key->stored);
+        if (!key->is_undecodable)
+            manifest_ctids_decode(pg_bytes(states, i, STATE_ENTRY_CTIDS), &key->stored);
     }
 }
 

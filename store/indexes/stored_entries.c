@@ -136,10 +136,10 @@ static void note_stored(const struct entry_list *list, const PGresult *rows)
 
         if (index_entry_source((struct property_list){ properties }, &named) &&
             entity_key_compare(&named, &stored_at->of->key) == 0)
-            stored->items[stored->count++] =
-                (struct manifest_item){ stored_at->index->index_id, stored_at->entry,
-                    index_plan_digest(stored_at->index, properties, pg_int8(rows, i, HOLD_VERSION),
-                        pg_int8(rows, i, HOLD_EXPIRES)) };
+            stored->items[stored->count++] = (struct manifest_item){ .index_id = stored_at->index->index_id,
+                .key = stored_at->entry,
+                .digest = index_plan_digest(stored_at->index, properties, pg_int8(rows, i, HOLD_VERSION),
+                    pg_int8(rows, i, HOLD_EXPIRES)) };
     }
 }
 

@@ -102,7 +102,8 @@ static bool plan_row(
             return false;
         }
         if (!index_has_manifest(work->index))
-            work->upserts[work->upsert_count++] = (struct entry_change){ *entry, &row->stored };
+            work->upserts[work->upsert_count++] =
+                (struct entry_change){ .entry = *entry, .source = &row->stored };
         return true;
     case PROJECTED_NOTHING:
         break;

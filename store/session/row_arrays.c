@@ -4,6 +4,8 @@
  */
 #include "store/session/row_arrays.h"
 
+#include "store/sql.h"
+
 void key_arrays_init(struct key_arrays *arrays, struct arena *arena)
 {
     pg_array_init(&arrays->tables, arena, PG_INT8);
@@ -73,4 +75,35 @@ void state_arrays_add(struct state_arrays *arrays, struct pg_params *params)
     pg_add_array(params, &arrays->dead);
     pg_add_array(params, &arrays->properties);
     pg_add_array(params, &arrays->expires);
+}
+
+void manifest_arrays_init(struct manifest_arrays *arrays, struct arena *arena)
+{
+    pg_array_init(&arrays->ctids, arena, PG_TID);
+    pg_array_init(&arrays->applied, arena, PG_INT8);
+    pg_array_init(&arrays->manifests, arena, PG_BYTEA);
+    pg_array_init(&arrays->entry_ctids, arena, PG_BYTEA);
+}
+
+void manifest_arrays_put(struct manifest_arrays *arrays, struct str ctid, int64_t applied,
+    struct str manifest, struct str entry_ctids)
+{
+    pg_array_bytes(&arrays->ctids, ctid);
+    pg_array_int8(&arrays->applied, applied);
+    pg_array_bytes(&arrays->manifests, manifest);
+    pg_array_bytes(&arrays->entry_ctids, entry_ctids);
+}
+
+enum status manifest_arrays_send(struct manifest_arrays *arrays, struct session *session, struct error *err)
+{
+    struct pg_params params;
+
+    if (arrays->ctids.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &arrays->ctids);
+    pg_add_array(&params, &arrays->applied);
+    pg_add_array(&params, &arrays->manifests);
+    pg_add_array(&params, &arrays->entry_ctids);
+    return pg_send(&session->pg, &sql_state_update, &params, err);
 }

@@ -37,4 +37,19 @@ void state_arrays_init(struct state_arrays *arrays, struct arena *arena);
 void state_arrays_put(struct state_arrays *arrays, const struct row_state *state);
 void state_arrays_add(struct state_arrays *arrays, struct pg_params *params);
 
+/* What state_update writes into index state rows that this transaction has locked. */
+struct manifest_arrays {
+    struct pg_array ctids, applied, manifests, entry_ctids;
+};
+
+void manifest_arrays_init(struct manifest_arrays *arrays, struct arena *arena);
+
+/* ctid: of the state row. entry_ctids: as manifest_ctids_encode returns them; empty: not known. */
+void manifest_arrays_put(struct manifest_arrays *arrays, struct str ctid, int64_t applied,
+    struct str manifest, struct str entry_ctids);
+
+/* Send state_update, or nothing if there are no rows. */
+MUST_USE enum status manifest_arrays_send(
+    struct manifest_arrays *arrays, struct session *session, struct error *err);
+
 #endif

@@ -99,8 +99,8 @@ MUTANTS = [
      "test_store", "reconcile", ["an_intent_that_came_after_the_reading_stays"]),
 
     ("G10", [("store/indexes/reconcile.c",
-              "    TRY(send_entries(session, work, ENTRY_DELETE, err));\n",
-              "    TRY(send_entries(session, work, ENTRY_DELETE, err));\n"
+              "    TRY(send_kind(session, &changes, ENTRY_DELETE, err));\n",
+              "    TRY(send_kind(session, &changes, ENTRY_DELETE, err));\n"
               "    TRY(pg_send(&session->pg, &sql_commit, NULL, err));\n"
               "    TRY(pg_send(&session->pg, &sql_begin, NULL, err));\n")],
      "test_store", "reconcile", ["a_failure_anywhere_leaves_everything_as_it_was"]),
@@ -455,6 +455,16 @@ MUTANTS = [
 
     ("G76", [("store/indexes/source_reads.c", "    if (flight.sources_by_key.count == 0)\n", "    if (true)\n")],
      "test_store", "source_reads", ["a_wrong_ctid_costs_a_search_and_nothing_else"]),
+
+    ("G76", [("store/entities/sql/entry_remove_at.sql",
+              "    and e.table_id is not distinct from u.t and e.partition_key is not distinct from u.p\n"
+              "    and e.row_key is not distinct from u.r and e.bucket is not distinct from u.b\n",
+              "    and u.t is not null and u.p is not null and u.r is not null and u.b is not null\n")],
+     "test_store", "entry_ctids", ["wrong_ctids_of_entries_cost_a_search_and_nothing_else"]),
+
+    ("G76", [("store/indexes/reconcile.c", "    for (size_t i = 0; i < missed->count; i++)\n",
+              "    for (size_t i = missed->count; i < missed->count; i++)\n")],
+     "test_store", "entry_ctids", ["entries_that_were_moved_are_found_by_their_keys"]),
 
     # The source of a key whose intent was searched for stays as it was read before.
     ("G9", [("store/indexes/source_reads.c", "return lost_intent(key) || (has_source_ctid(key) && !key->is_read);",

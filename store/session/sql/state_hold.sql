@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Lock the existing state rows of source keys (guard G8), one after another in the order of the
 -- arrays, and read them once they are locked; n is the position in the arrays, from 1.
-select u.n, s.applied, s.manifest, s.ctid
+select u.n, s.applied, s.manifest, s.ctid, s.entry_ctids
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 cross join lateral (
-    select x.applied, x.manifest, x.ctid
+    select x.applied, x.manifest, x.ctid, x.entry_ctids
     from index_state x
     where x.table_id = u.t and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b
     for no key update

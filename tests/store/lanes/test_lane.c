@@ -691,8 +691,10 @@ START_TEST(closing_answers_the_calls_that_wait_for_an_end)
 }
 END_TEST
 
-/* Whether a call that waits for the operation is answered before its deadline; on a busy machine the answer may be late,
- * or the deadline may pass before the operation was read once. */
+/*
+ * Whether a call that waits for the operation is answered before its deadline; on a busy machine the answer may be
+ * late, or the deadline may pass before the operation was read once.
+ */
 static bool is_answered_in_time(void)
 {
     struct operation *wait = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");

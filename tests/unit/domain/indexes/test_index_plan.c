@@ -445,8 +445,8 @@ END_TEST
 START_TEST(a_manifest_comes_back)
 {
     struct manifest_item items[] = {
-        { 1, { STR_LITERAL("p"), STR_LITERAL("r") }, UINT64_MAX },
-        { INT64_MAX, { STR_EMPTY, STR_LITERAL("a  !b") }, 0x0123456789ABCDEF },
+        { 1, { STR_LITERAL("p"), STR_LITERAL("r") }, UINT64_MAX, { "beside" } },
+        { INT64_MAX, { STR_EMPTY, STR_LITERAL("a  !b") }, 0x0123456789ABCDEF, { { 0 } } },
     };
     struct manifest manifest = { items, 2 }, back, empty = { 0 };
     struct str bytes = manifest_encode(&manifest, &arena);
@@ -457,6 +457,7 @@ START_TEST(a_manifest_comes_back)
         ck_assert_int_eq(back.items[i].index_id, items[i].index_id);
         ck_assert_uint_eq(back.items[i].digest, items[i].digest);
         ck_assert_int_eq(entity_key_compare(&back.items[i].key, &items[i].key), 0);
+        ck_assert(!row_ctid_is_known(&back.items[i].ctid));
     }
     ck_assert_uint_eq(manifest_encode(&empty, &arena).len, 0);
     ck_assert(manifest_decode(STR_EMPTY, &arena, &back));
@@ -466,13 +467,43 @@ END_TEST
 
 START_TEST(foreign_bytes_are_no_manifest)
 {
-    struct manifest_item item = { 1, { STR_LITERAL("p"), STR_LITERAL("r") }, 7 };
+    struct manifest_item item = { 1, { STR_LITERAL("p"), STR_LITERAL("r") }, 7, { { 0 } } };
     struct manifest manifest = { &item, 1 }, back;
     struct str bytes = manifest_encode(&manifest, &arena);
 
     for (size_t len = 1; len < bytes.len; len++)
         ck_assert(!manifest_decode(str_of_bytes(bytes.data, len), &arena, &back));
     ck_assert(!manifest_decode(STR_LITERAL("\x02\x01\x00\x00zzzzzzzz"), &arena, &back));
+}
+END_TEST
+
+static const struct {
+    const char *name, *bytes; /* beside a manifest of two items */
+    const char *ctids[2];     /* NULL: not known */
+} ctid_cases[] = {
+    { "one for each", "ctid-1ctid-2", { "ctid-1", "ctid-2" } },
+    { "none", "", { NULL, NULL } },
+    { "too few", "ctid-1", { NULL, NULL } },
+    { "too many", "ctid-1ctid-2ctid-3", { NULL, NULL } },
+    { "a broken one", "ctid-1ctid-", { NULL, NULL } },
+};
+
+START_TEST(the_ctids_beside_a_manifest_are_those_of_its_items)
+{
+    struct manifest_item items[2] = { { .index_id = 1, .ctid = { "before" } }, { .index_id = 2 } };
+    struct manifest manifest = { items, 2 };
+    struct str bytes = str_of(ctid_cases[_i].bytes);
+
+    manifest_ctids_decode(bytes, &manifest);
+
+    for (size_t i = 0; i < 2; i++) {
+        struct row_ctid wanted =
+            row_ctid_of(ctid_cases[_i].ctids[i] ? str_of(ctid_cases[_i].ctids[i]) : STR_EMPTY);
+
+        ck_assert_msg(memcmp(&items[i].ctid, &wanted, sizeof(wanted)) == 0, "%s", ctid_cases[_i].name);
+    }
+    ck_assert(
+        str_equal(manifest_ctids_encode(&manifest, &arena), ctid_cases[_i].ctids[0] ? bytes : STR_EMPTY));
 }
 END_TEST
 
@@ -501,6 +532,7 @@ Suite *test_index_plan_suite(void)
     tcase_add_test(tc, a_change_of_match_is_a_change_of_the_entry);
     tcase_add_test(tc, a_manifest_comes_back);
     tcase_add_test(tc, foreign_bytes_are_no_manifest);
+    tcase_add_loop_test(tc, the_ctids_beside_a_manifest_are_those_of_its_items, 0, ARRAY_LEN(ctid_cases));
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -85,14 +85,20 @@ START_TEST(what_stands_there_already_is_left_alone)
 {
     struct manifest stored = plan(a_source(1, "Bonn", "x"), nothing).manifest;
 
+    stored.items[0].ctid = row_ctid_of(STR_LITERAL("ctid-1"));
+    stored.items[1].ctid = row_ctid_of(STR_LITERAL("ctid-2"));
+
     struct reconcile_plan same = plan(a_source(3, "Bonn", "x"), stored);
     struct reconcile_plan other_note = plan(a_source(3, "Bonn", "y"), stored);
 
     ck_assert_uint_eq(same.upsert_count, 0);
     ck_assert_uint_eq(same.delete_count, 0);
     ck_assert_uint_eq(same.manifest.count, 2);
+    ck_assert_mem_eq(&same.manifest.items[1].ctid, "ctid-2", ROW_CTID_BYTES);
     ck_assert_uint_eq(other_note.upsert_count, 1); /* the second index holds keys only */
     ck_assert_int_eq(other_note.upserts[0].index_id, 70);
+    ck_assert(!row_ctid_is_known(&other_note.manifest.items[0].ctid)); /* not before it is written again */
+    ck_assert_mem_eq(&other_note.manifest.items[1].ctid, "ctid-2", ROW_CTID_BYTES);
     ck_assert_uint_eq(other_note.delete_count, 0);
 }
 END_TEST

@@ -37,7 +37,7 @@ static void add_named(struct scene *scene, int64_t index_id, struct entity_key k
 {
     if (digest != NOTHING)
         scene->items[scene->facts.manifest.count++] =
-            (struct manifest_item){ index_id, key, (uint64_t)digest };
+            (struct manifest_item){ .index_id = index_id, .key = key, .digest = (uint64_t)digest };
 }
 
 /* Another index has an item of its own in every manifest; this index ignores it. */

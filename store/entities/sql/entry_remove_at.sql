@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Delete entries of which the manifests tell where they lie: $5 ctids. An entry is deleted if it lies there
+-- (guard G76: it may have moved, and another row may lie there now). Returns n, the position in the arrays from 1,
+-- for each deleted one. By ctid: no index has "is not distinct from".
+delete from entities e
+using unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::tid[]) with ordinality u(t, p, r, b, ctid, n)
+where e.ctid = u.ctid
+    and e.table_id is not distinct from u.t and e.partition_key is not distinct from u.p
+    and e.row_key is not distinct from u.r and e.bucket is not distinct from u.b
+returning u.n
