@@ -49,18 +49,21 @@ def parse(line):
     return fields
 
 
-# Printed by libpq where PostgreSQL crashes or ends in the moment in which a connection is being made: no program can take the
-# message before libpq returns the connection.
-_CRASH_WHILE_CONNECTING = re.compile(
+# Printed by libpq for what PostgreSQL says while a connection is being made, because it crashes or ends in that moment, or of
+# a database with other collations: no program can take the message before libpq returns the connection.
+_SAID_WHILE_CONNECTING = re.compile(
     "FATAL:  terminating connection due to unexpected postmaster exit|"
     "WARNING:  terminating connection because of crash of another server process|"
     "DETAIL:  The postmaster has commanded this server process to roll back.*|"
-    "HINT:  In a moment you should be able to reconnect to the database.*")
+    "HINT:  In a moment you should be able to reconnect to the database.*|"
+    'WARNING:  database "[^"]*" has a collation version mismatch|'
+    "DETAIL:  The database was created using collation version .*|"
+    "HINT:  Rebuild all objects in this database that use the default collation and run .*")
 
 
 def events(text):
     """All lines of a log, parsed. The last line may be incomplete, because its program was killed or is writing it."""
-    return [parse(line) for line in text.split("\n")[:-1] if not _CRASH_WHILE_CONNECTING.fullmatch(line)]
+    return [parse(line) for line in text.split("\n")[:-1] if not _SAID_WHILE_CONNECTING.fullmatch(line)]
 
 
 def of(text, event, **wanted):
