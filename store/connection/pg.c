@@ -7,9 +7,12 @@
  */
 #include "store/connection/pg.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
@@ -430,12 +433,24 @@ static enum status send_parse(
     return STATUS_OK;
 }
 
+/* The highest $n of a statement. PostgreSQL refuses another number of parameters, as if the connection had failed. */
+__attribute__((unused)) static int params_of(const struct embedded *sql)
+{
+    int highest = 0;
+
+    for (const char *at = strchr(sql->text, '$'); at; at = strchr(at + 1, '$'))
+        if (atoi(at + 1) > highest)
+            highest = atoi(at + 1);
+    return highest;
+}
+
 enum status pg_send(
     struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err)
 {
     static const int binary[PG_MAX_PARAMS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
     enum prepared_way way;
 
+    assert(params_of(sql) == (params ? params->count : 0) && "as many parameters as the statement has");
     if (!pg->conn)
         return connection_lost(pg, "closed", err);
     way = prepared_way(pg->prepared, sql);
