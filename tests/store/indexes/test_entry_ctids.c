@@ -32,9 +32,9 @@ static void given(const char *row, const char *city, const char *note)
 
 static bool tells_of_entries(void)
 {
-    return test_number(
-               world.sql, "select (entry_ctids = (select string_agg(tidsend(ctid), '' order by table_id) "
-                          "from " ENTRIES_OF("r1") "))::int from index_state where row_key = 'r1'") == 1;
+    return test_number(world.sql,
+               "select (entry_ctids = (select string_agg(tidsend(ctid), '' order by table_id) "
+               "from " ENTRIES_OF("r1") "))::int from index_state where row_key = 'r1'") == 1;
 }
 
 START_TEST(the_state_row_tells_where_the_entries_lie)

@@ -221,8 +221,9 @@ static void name(int64_t index_id, const char *value, uint64_t digest)
 {
     if (!state.stored.items)
         state.stored.items = ARENA_ARRAY(&arena, struct manifest_item, 4);
-    state.stored.items[state.stored.count++] =
-        (struct manifest_item){ .index_id = index_id, .key = { str_of(value), STR_LITERAL("p  !r") }, .digest = digest };
+    state.stored.items[state.stored.count++] = (struct manifest_item){
+        .index_id = index_id, .key = { str_of(value), STR_LITERAL("p  !r") }, .digest = digest
+    };
 }
 
 START_TEST(a_new_entity_brings_a_manifest_along)
