@@ -433,7 +433,10 @@ static enum status send_parse(
     return STATUS_OK;
 }
 
-/* The highest $n of a statement. PostgreSQL refuses another number of parameters, as if the connection had failed. */
+/*
+ * The highest $n of a statement, for the assertion in pg_send. PostgreSQL answers another number of parameters with a
+ * protocol violation, which callers take for a lost connection and try again.
+ */
 __attribute__((unused)) static int params_of(const struct embedded *sql)
 {
     int highest = 0;

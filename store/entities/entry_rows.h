@@ -24,8 +24,9 @@ MUST_USE enum status entry_rows_send(struct session *session, enum entry_work wo
     const struct entry_change *changes, size_t count, struct error *err);
 
 /*
- * Take the answer of a statement for `count` changes, none if there are none. Of inserts and upserts: the ctids are
- * set. Of ENTRY_DELETE_AT: the changes that were not found there come first then, and *count says how many they are.
+ * Take the answer of the statement that entry_rows_send has sent for *count changes; without changes there is none.
+ * ENTRY_INSERT and ENTRY_UPSERT: sets the ctids that the changes point to. ENTRY_DELETE_AT: keeps only the changes
+ * whose entries did not lie at their ctids, and sets *count to their number. Not for ENTRY_DELETE: it returns no rows.
  */
 MUST_USE enum status entry_rows_take(struct session *session, enum entry_work work,
     struct entry_change *changes, size_t *count, struct error *err);

@@ -268,7 +268,7 @@ static enum status take_kind(
     return entry_rows_take(session, kind, changes->of[kind].changes, &changes->of[kind].count, err);
 }
 
-/* What is to be deleted by key: what has no ctid, then what was not there. The lists are sorted, their union is not. */
+/* Entries that were not at their ctids are deleted by key, with those that have no ctid, in the order of locks. */
 static void add_missed(struct entry_changes *changes)
 {
     struct change_list *missed = &changes->of[ENTRY_DELETE_AT], *all = &changes->of[ENTRY_DELETE];
@@ -279,7 +279,10 @@ static void add_missed(struct entry_changes *changes)
         qsort(all->changes, all->count, sizeof(all->changes[0]), reconcile_plan_compare_entries);
 }
 
-/* Write the entries; afterwards the planned manifests have their ctids, and changes what is still to be deleted. */
+/*
+ * Write the entries, and delete those that lie at their ctids. Afterwards the planned manifests have the ctids of what
+ * was written, and ENTRY_DELETE of *changes has what flight 4 deletes by key.
+ */
 static enum status write_entries(
     struct session *session, const struct reconcile *work, struct entry_changes *changes, struct error *err)
 {

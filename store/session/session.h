@@ -203,9 +203,9 @@ MUST_USE enum status session_take_commit(struct session *session, struct error *
 
 /*
  * session_take_commit in two parts, for a caller that must not wait, or has taken results of the
- * flight itself. The first only takes what has
- * arrived; its failure may be that the answer was lost. Then the second rolls back, or resolves the
- * COMMIT, which can take seconds. Statuses of the second: see session_take_commit.
+ * flight itself. The first only takes what has arrived; its failure may be that the answer was
+ * lost. Then the second rolls back, or resolves the COMMIT, which can take seconds. Statuses of the
+ * second: see session_take_commit.
  */
 MUST_USE enum status session_take_answer(struct session *session, struct error *err);
 MUST_USE enum status session_settle_commit(

@@ -105,7 +105,7 @@ START_TEST(entries_that_were_moved_are_found_by_their_keys)
 }
 END_TEST
 
-/* As a program of before changes it: it knows nothing of ctids, and leaves them as they are. */
+/* As a program from before the ctids changes it: it leaves them as they are. */
 START_TEST(a_manifest_that_was_changed_alone_is_found_out)
 {
     given("r1", "Bonn", "x");
