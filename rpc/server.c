@@ -33,9 +33,13 @@
 #include "rpc/core_log.h"
 #include "rpc/door.h"
 #include "rpc/drain_pace.h"
+#include "rpc/helper.h"
 
 enum {
     THREADS_MAX = 64,
+    /* A drain whose handlers are slow can take long: within it, the load is looked at after so many events. */
+    LOOK_EVENTS = 32,
+    HELPER_POLL_MS = 2, /* a helper that finds nothing looks so often whether it is still needed */
     /*
      * The number of armed calls per method. A larger burst waits in the core until these are taken. Debian's
      * core looks through all outstanding tags, armed calls included, for each tag that completes: with 32
@@ -63,8 +67,9 @@ struct rpc_server {
     struct call_host host;
     struct call_slot *slots; /* one per method, and one for unknown methods */
     size_t slot_count;
-    pthread_t threads[THREADS_MAX];
+    pthread_t threads[THREADS_MAX + 1]; /* the helper's is the last one */
     int thread_count;
+    struct helper helper;
     int port;
     struct tls_files *tls; /* NULL: plain text */
     struct door *door;
@@ -157,7 +162,10 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
         if (event.type == GRPC_OP_COMPLETE)
             (void)handle(server, event, fresh);
         drain_pace_polled(pace, event.type == GRPC_OP_COMPLETE);
+        if (pace->events % LOOK_EVENTS == 0)
+            helper_look(&server->helper);
     }
+    helper_look(&server->helper);
     drain_pace_end(pace, atomic_load(&host->open));
     fresh->drains = false;
     (void)call_send_answers(host);
@@ -166,24 +174,64 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
     call_settle(fresh);
 }
 
+/* What a thread keeps from one event to the next. */
+struct queue_thread {
+    struct rpc_server *server;
+    struct call_list fresh;
+    struct drain_pace pace;
+};
+
+static struct queue_thread thread_begin(struct rpc_server *server)
+{
+    coalesce_serve_queue();
+    helper_join(&server->helper);
+    return (struct queue_thread){ .server = server };
+}
+
+/* Handle an event and, after a message, what has arrived with it. */
+static void handle_event(struct queue_thread *thread, grpc_event event)
+{
+    if (!handle(thread->server, event, &thread->fresh)) {
+        /* this thread has read the messages of these calls, though another thread may tell the handler */
+        call_settle(&thread->fresh);
+        return;
+    }
+    drain(thread->server, &thread->fresh, &thread->pace);
+}
+
 static void *serve(void *argument)
 {
+    struct queue_thread thread = thread_begin(argument);
     struct rpc_server *server = argument;
-    struct call_list fresh = { .first = NULL };
-    struct drain_pace pace = { 0 };
 
-    coalesce_serve_queue();
     for (;;) {
         grpc_event event =
             grpc_completion_queue_next(server->host.queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
 
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
-        if (handle(server, event, &fresh))
-            drain(server, &fresh, &pace);
-        else
-            /* this thread has read the messages of these calls, though another thread may tell the handler */
-            call_settle(&fresh);
+        handle_event(&thread, event);
+    }
+}
+
+/* Serve like the others, but only while they are busy. */
+static void *help(void *argument)
+{
+    const gpr_timespec wait = gpr_time_from_millis(HELPER_POLL_MS, GPR_TIMESPAN);
+    struct queue_thread thread = thread_begin(argument);
+    struct rpc_server *server = argument;
+
+    for (;;) {
+        gpr_timespec deadline;
+        grpc_event event;
+
+        helper_wait(&server->helper);
+        deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), wait);
+        event = grpc_completion_queue_next(server->host.queue, deadline, NULL);
+        if (event.type == GRPC_QUEUE_SHUTDOWN)
+            return NULL;
+        if (event.type == GRPC_OP_COMPLETE)
+            handle_event(&thread, event);
     }
 }
 
@@ -349,6 +397,7 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     pthread_mutex_init(&server->host.lock, NULL);
     condition_init(&server->host.changed);
     condition_init(&server->host.sent);
+    helper_init(&server->helper, options->threads);
     server->host.events = options->events;
     server->host.context = options->context;
     server->door = server->host.door = door_for(options);
@@ -361,16 +410,22 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     return server;
 }
 
-static enum status start_threads(struct rpc_server *server, int count, struct error *err)
+static enum status start_thread(struct rpc_server *server, void *(*run)(void *), struct error *err)
 {
-    while (server->thread_count < count) {
-        int failed = pthread_create(&server->threads[server->thread_count], NULL, serve, server);
+    int failed = pthread_create(&server->threads[server->thread_count], NULL, run, server);
 
-        if (failed)
-            return error_set(err, STATUS_UNAVAILABLE, "cannot start a thread: %s", strerror(failed));
-        server->thread_count++;
-    }
+    if (failed)
+        return error_set(err, STATUS_UNAVAILABLE, "cannot start a thread: %s", strerror(failed));
+    server->thread_count++;
     return STATUS_OK;
+}
+
+static enum status start_threads(
+    struct rpc_server *server, const struct rpc_options *options, struct error *err)
+{
+    while (server->thread_count < options->threads)
+        TRY(start_thread(server, serve, err));
+    return options->helps ? start_thread(server, help, err) : STATUS_OK;
 }
 
 enum status rpc_server_start(const struct rpc_options *options, struct rpc_server **out, struct error *err)
@@ -386,7 +441,7 @@ enum status rpc_server_start(const struct rpc_options *options, struct rpc_serve
     grpc_server_start(server->host.core);
     if (status == STATUS_OK) {
         arm_all(server);
-        status = start_threads(server, options->threads, err);
+        status = start_threads(server, options, err);
     }
     if (status != STATUS_OK) {
         rpc_server_stop(server, 0);
@@ -411,6 +466,7 @@ void rpc_server_read_connections(struct rpc_server *server, struct rpc_connectio
     out->authenticated = numbers.authenticated;
     memcpy(out->reasons, numbers.reasons, sizeof(out->reasons));
     out->open_calls_refused = atomic_load(&server->host.open_calls_refused);
+    out->helped = atomic_load(&server->helper.begun);
 }
 
 const char *rpc_server_reason_name(int reason)
@@ -517,6 +573,7 @@ static void close_to_new_calls(struct rpc_server *server)
     grpc_call *waker = grpc_channel_create_call(nowhere, NULL, GRPC_PROPAGATE_DEFAULTS, host->queue,
         grpc_slice_from_static_string("/"), NULL, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
 
+    helper_release(&server->helper);
     for (int i = 0; i < server->thread_count; i++) {
         grpc_call_error refused = grpc_call_start_batch(waker, NULL, 0, &server->resting, NULL);
 
@@ -544,7 +601,7 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
 {
     struct call_host *host = &server->host;
 
-    if (server->thread_count == 0 && start_threads(server, 1, NULL) != STATUS_OK)
+    if (server->thread_count == 0 && start_thread(server, serve, NULL) != STATUS_OK)
         abort(); /* without a thread the stop would never end */
     atomic_store(&host->stopping, true);
     (void)wait_for(host, has_no_open_calls, numbers_min(REFUSING_MS, grace_ms));
@@ -568,6 +625,7 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
     pthread_cond_destroy(&host->changed);
     pthread_cond_destroy(&host->sent);
     pthread_mutex_destroy(&host->lock);
+    helper_destroy(&server->helper);
     free(server->slots);
     free(server);
 }

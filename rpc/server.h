@@ -108,11 +108,13 @@ struct rpc_connections {
     int open, authenticated;
     uint64_t reasons[RPC_REASONS]; /* connections refused and hung up on since the start, by reason */
     uint64_t open_calls_refused;
+    uint64_t helped; /* how often the helper of the queue threads has begun to serve */
 };
 
 struct rpc_options {
     const char *listen;   /* "127.0.0.1:50051", "[::1]:0", "unix:/path" */
     int threads;          /* queue threads, 1..64 */
+    bool helps;           /* one more serves while these are busy; see rpc/help_pace.h */
     size_t receive_bytes; /* bound of a message, before and after inflating */
     struct rpc_limits limits;
     const struct rpc_server_tls *tls; /* NULL: plain text */

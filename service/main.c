@@ -226,6 +226,7 @@ static enum status start_rpc(struct server *server, const struct service_config 
     struct rpc_options options = {
         .listen = config->listen,
         .threads = (int)config->rpc_threads,
+        .helps = true,
         .receive_bytes = LIMIT_RECEIVE_BYTES,
         .tls = config->tls_certificate ? &tls : NULL,
         .methods = methods_for_rpc(&server->arena),

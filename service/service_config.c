@@ -216,8 +216,9 @@ static const struct config_setting settings[] = { {
         .fallback = "1",
         .min = 1,
         .max = 64,
-        .help = "threads that accept calls; more than one helps only if cores are free and many connections "
-                "are busy",
+        .help =
+            "threads that always serve calls, and one more while these are busy; more than one helps only if "
+            "cores are free and many connections are busy",
     },
     {
         .name = "TAVOLA_READ_THREADS",
