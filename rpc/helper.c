@@ -62,10 +62,11 @@ static void set_needed(struct helper *helper, bool needed)
 
 void helper_look(struct helper *helper)
 {
-    int64_t now_us = clock_monotonic_us();
+    int64_t now_us;
 
-    if (pthread_mutex_trylock(&helper->lock) != 0)
-        return; /* another thread looks */
+    if (helper->pace.threads == 0 || pthread_mutex_trylock(&helper->lock) != 0)
+        return; /* there is no helper, or another thread looks */
+    now_us = clock_monotonic_us();
     if (!helper->released && help_pace_is_due(&helper->pace, now_us))
         set_needed(helper, help_pace_note(&helper->pace, now_us, cpu_us(helper)));
     pthread_mutex_unlock(&helper->lock);

@@ -29,7 +29,7 @@ struct helper {
     atomic_uint_least64_t begun; /* how often the helper has begun to serve */
 };
 
-/* threads: those that always serve; 1 to HELPER_MAX_CLOCKS - 1. */
+/* threads: those that always serve, at most HELPER_MAX_CLOCKS - 1; 0: there is no helper. */
 void helper_init(struct helper *helper, int threads);
 void helper_destroy(struct helper *helper);
 

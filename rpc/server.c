@@ -397,7 +397,7 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     pthread_mutex_init(&server->host.lock, NULL);
     condition_init(&server->host.changed);
     condition_init(&server->host.sent);
-    helper_init(&server->helper, options->threads);
+    helper_init(&server->helper, options->helps ? options->threads : 0);
     server->host.events = options->events;
     server->host.context = options->context;
     server->door = server->host.door = door_for(options);
