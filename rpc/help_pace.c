@@ -16,11 +16,9 @@ bool help_pace_note(struct help_pace *pace, int64_t now_us, int64_t cpu_us)
 {
     int64_t us = now_us - pace->begun_us;
 
-    if (pace->begun_us == 0) {
-        pace->helping = false;
-    } else if (pace->helping) {
+    if (pace->helping) {
         pace->helping = used_at_least(pace, HELP_IDLE_PERCENT, cpu_us, us);
-    } else {
+    } else if (pace->begun_us > 0) {
         pace->busy_us = used_at_least(pace, HELP_BUSY_PERCENT, cpu_us, us) ? pace->busy_us + us : 0;
         pace->helping = pace->busy_us >= HELP_AFTER_US;
     }

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 enum {
-    /* The threads are busy if they use this share of as many processors as they are. */
+    /* The threads are busy if they use this share of as many processors as there are threads. */
     HELP_BUSY_PERCENT = 90,
-    HELP_WINDOW_US = 5000,
+    HELP_WINDOW_US = 5000, /* the shortest time over which that share is measured */
     /* The helper begins when the threads have been busy for so long without a pause, */
     HELP_AFTER_US = 20000,
     /* and ends when all, the helper too, have used less than this share during a window of this length. */
