@@ -7,7 +7,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(libtavola_dependencies PkgConfig::GRPC PkgConfig::PROTOBUF_C PkgConfig::JANSSON PkgConfig::CRYPTO PkgConfig::SSL
+set(libtavola_dependencies grpc_core PkgConfig::PROTOBUF_C PkgConfig::JANSSON PkgConfig::CRYPTO PkgConfig::SSL
     PkgConfig::ZLIB Threads::Threads m)
 
 # libtavola_part(<name> <library that has the sources> <what it uses>...): the library's sources, compiled for libtavola. Linking
@@ -95,9 +95,10 @@ add_custom_command(
     VERBATIM)
 add_custom_target(libtavola_static ALL DEPENDS ${libtavola_folder}/libtavola.a)
 # What our own programs and tests link.
-add_library(tavola_c_static INTERFACE)
+add_library(tavola_c_static STATIC IMPORTED GLOBAL)
 add_dependencies(tavola_c_static libtavola_static)
-target_link_libraries(tavola_c_static INTERFACE ${libtavola_folder}/libtavola.a ${libtavola_dependencies})
+set_target_properties(tavola_c_static PROPERTIES IMPORTED_LOCATION ${libtavola_folder}/libtavola.a)
+target_link_libraries(tavola_c_static INTERFACE ${libtavola_dependencies})
 
 # ---- installed ----
 
