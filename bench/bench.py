@@ -3,8 +3,8 @@
 
 Runs beside a private PostgreSQL and Redis: `./dev bench`. Every measurement is made once per round, ceilings and
 product in turn; ratios are made within a round and the median of the rounds counts, so that what else the machine
-does at the time hits both sides. Prints tables, writes an array of
-{name, value, unit, against, against_value, ratio, sense, must, aim}; exit code 1 if a must is missed or a
+does at the time hits both sides, and rounds in which it did not are left out (see rows.py). Prints tables, writes an array of
+{name, value, unit, against, against_value, ratio, sense, must, aim, rounds}; exit code 1 if a must is missed or a
 measurement failed. Such a row has an `error`, and the worst ratio there is.
 """
 
@@ -31,18 +31,18 @@ import verifications
 from loads import Loads
 from product import Product
 from rows import Results, excuse, judge, print_judged, print_measured, write_json
+from speed import Speed
 from stack import Stack
 from tavola_test.settings import BUILD
-
 
 
 class Run:
     """Measurements of a command, by name, and the rows that are made of them."""
 
-    def __init__(self, stack, options):
+    def __init__(self, stack, options, speed):
         self.stack = stack
         self.options = options
-        self.results = Results()
+        self.results = Results(speed)
         self.rows = []  # set by the command before anything can fail
 
     def say(self, text):
@@ -184,12 +184,14 @@ def main():
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a thousand connections, each with gRPC's own client
     stack = Stack()
-    run = Run(stack, options)
+    speed = Speed()
+    run = Run(stack, options, speed)
     try:
         COMMANDS[options.command](run, stack, options)
     except Exception as error:  # pylint: disable=broad-except # the measurements made so far are printed
         run.results.broken = f"{type(error).__name__}: {error}"
     finally:
+        speed.close()
         stack.close()
     return run.finish()
 

@@ -254,24 +254,27 @@ class Latency:
         return self.open_loop(load, self.maximum(load) * STEADY_SHARE)
 
     def measurements(self):
-        out = {f"{load} one at a time": lambda load=load: self.one_at_a_time(load) for load in _LOADS}
-        out |= {f"{load} saturated": lambda load=load: self.saturate(load) for load in _OVERLOADED}
+        """What is compared comes one after the other, while the machine is the same."""
+        out = {}
+        for load in _LOADS:
+            out |= {f"{load} one at a time": lambda load=load: self.one_at_a_time(load)} | self._saturated(load)
+            out |= {f"{load} at {share} %": lambda load=load, share=share: self.open_loop(load, self.maximum(load) * share / 100)
+                    for share in SHARES}
+            out |= self._overloaded(load)
+        out |= self._saturated("page") | self._overloaded("page")
         out |= {"pgbench upsert one at a time": self.plain_one_at_a_time, "pgbench upsert saturated": self.plain_saturated,
                 f"pgbench upsert at {PLAIN_SHARE} %": lambda: self.plain_open_loop(PLAIN_SHARE / 100)}
         out |= {f"pgbench upsert {kind}": lambda kind=kind: self.plain_beside(kind) for kind in PLAIN_BESIDE}
         out |= {"indexed, sustained": self.sustain, "lag idle": self.lag_idle}
-        for share in SHARES:
-            for load in _LOADS:
-                out[f"{load} at {share} %"] = lambda load=load, share=share: self.open_loop(
-                    load, self.maximum(load) * share / 100)
-            out[f"lag at {share} %"] = lambda share=share: self.lag(share / 100)
-        for kind in _BESIDE:
-            for load in _MIXED:
-                out[f"{load} {kind}"] = lambda load=load, kind=kind: self.mix(load, kind)
-        for load in _OVERLOADED:
-            for phase in _PHASES:
-                out[f"{load} {phase} overload"] = lambda load=load, phase=phase: self.phase(load, phase)
+        out |= {f"lag at {share} %": lambda share=share: self.lag(share / 100) for share in SHARES}
+        out |= {f"{load} {kind}": lambda load=load, kind=kind: self.mix(load, kind) for kind in _BESIDE for load in _MIXED}
         return out
+
+    def _saturated(self, load):
+        return {f"{load} saturated": lambda: self.saturate(load)}
+
+    def _overloaded(self, load):
+        return {f"{load} {phase} overload": lambda phase=phase: self.phase(load, phase) for phase in _PHASES}
 
 
 def _named(figure):
@@ -280,15 +283,17 @@ def _named(figure):
 
 def _rows():
     unloaded = {load: (f"{load} one at a time", "p50_us") for load in _LOADS} | {"lag": ("lag idle", "p50_us")}
+    maximum = {load: f"{load} saturated" for load in _LOADS} | {"lag": "indexed, sustained"}
     for load, against in unloaded.items():
         for share in SHARES:
             for figure in FIGURES:
                 bounds = _AT_SHARE.get((load, share, figure), {})
                 yield Row(f"{load} at {share} % of the maximum, {_named(figure)} / one at a time, p50",
-                          (f"{load} at {share} %", figure), against, "<=", unit="us", **bounds)
+                          (f"{load} at {share} %", figure), against, "<=", unit="us", rests_on=(maximum[load],), **bounds)
     for figure in FIGURES:
         yield Row(f"pgbench upsert at {PLAIN_SHARE} % of its maximum, {_named(figure)} / one at a time, p50",
-                  (f"pgbench upsert at {PLAIN_SHARE} %", figure), ("pgbench upsert one at a time", "p50_us"), "<=", unit="us")
+                  (f"pgbench upsert at {PLAIN_SHARE} %", figure), ("pgbench upsert one at a time", "p50_us"), "<=", unit="us",
+                  rests_on=("pgbench upsert saturated",))
     for figure in FIGURES:
         yield Row(f"pgbench upsert {PLAIN_BESIDE[1]}, {_named(figure)} / alone", (f"pgbench upsert {PLAIN_BESIDE[1]}", figure),
                   (f"pgbench upsert {PLAIN_BESIDE[0]}", figure), "<=", unit="us")
@@ -297,7 +302,8 @@ def _rows():
             for figure in FIGURES:
                 bounds = _BESIDE_BOUNDS.get((load, kind), {}) if figure == "p99_us" else {}
                 yield Row(f"{load} {kind}, {_named(figure)} / alone", (f"{load} {kind}", figure),
-                          (f"{load} alone", figure), "<=", unit="us", **bounds)
+                          (f"{load} alone", figure), "<=", unit="us",
+                          rests_on=(f"{_MIXED[0]} {kind}", f"{_MIXED[0]} alone"), **bounds)
     for load in _OVERLOADED:
         during = f"{load} during overload"
         yield Row(f"{load}, answered in an overload of {OVERLOAD} times / maximum", (during, "rate"),

@@ -2,6 +2,9 @@
 """Comparison: which figure is compared with which, the verdicts, as a table and as JSON. A measurement has a name and
 returns figures, once per round. A row compares one figure with another of the same round, or with a bound; the
 median of the rounds' ratios counts.
+
+A round in which the processors were faster during one of the measurements than during another compares the machine and
+not the service, so it does not count, as long as half of the rounds remain.
 """
 
 import dataclasses
@@ -9,6 +12,7 @@ import json
 import os
 import statistics
 
+LIKE = 1.15  # how much faster the processors may be during one measurement than during another that is compared with it
 WORST = 1e9  # the ratio of a row with "<=" that could not be measured; with ">=" it is 0
 
 
@@ -23,17 +27,23 @@ class Row:
     unit: str = "1/s"
     plus: tuple | None = None  # added to the figure that it is compared with
     note: str = ""  # printed beside the verdict
+    rests_on: tuple = ()  # other measurements: how much load there was follows from them, or they were made at the same time
     either: str = ""  # a rule with several forms: rows of one name hold if one of them does
 
     @property
     def sources(self):
         return [source for source in (self.value, self.against, self.plus) if isinstance(source, tuple)]
 
+    @property
+    def measurements(self):
+        return [name for name, _ in self.sources] + list(self.rests_on)
+
 
 class Results:
     """The figures of all measurements, and which of them failed."""
 
-    def __init__(self):
+    def __init__(self, speed=None):
+        self.speed = speed  # of the processors (see speed.py)
         self.seen = {}
         self.errors = {}
         self.broken = None  # why there are not more rounds
@@ -43,7 +53,7 @@ class Results:
         if name in self.errors:
             return True
         try:
-            seen = measure()
+            seen = self.speed.during(measure) if self.speed else measure()
             self.seen.setdefault(name, []).append(seen)
         except Exception as error:  # pylint: disable=broad-except # after any failure the other rows go on
             self.errors[name] = f"{type(error).__name__}: {error}"
@@ -63,6 +73,8 @@ class Judged:
     ratio: float = 0
     error: str | None = None
     excused: bool = False  # another form of the same rule holds
+    rounds: int = 0  # that count
+    all_rounds: int = 0
 
     def holds(self, bound):
         return self.ratio >= bound if self.row.sense == ">=" else self.ratio <= bound
@@ -96,12 +108,27 @@ class Judged:
             "sense": row.sense,
             "must": row.must,
             "aim": row.aim,
+            "rounds": self.rounds,
         }
         return fields | ({"error": self.error} if self.error else {})
 
 
 def _figures(results, source, rounds):
-    return [seen[source[1]] for seen in results.seen[source[0]]] if isinstance(source, tuple) else [source] * rounds
+    """One for each of these rounds."""
+    return [results.seen[source[0]][one][source[1]] if isinstance(source, tuple) else source for one in rounds]
+
+
+def _like_rounds(row, results):
+    """(the rounds that count, how many there are)"""
+    count = min(len(results.seen[name]) for name, _ in row.sources)
+
+    def is_like(one):
+        seen = [results.seen[name][one] for name in row.measurements if one < len(results.seen.get(name, []))]
+        loops = [figures["loop_us"] for figures in seen if "loop_us" in figures]
+        return not loops or max(loops) <= LIKE * min(loops)
+
+    like = [one for one in range(count) if is_like(one)]
+    return (like if 2 * len(like) >= count else range(count)), count
 
 
 def judge(row, results):
@@ -112,14 +139,15 @@ def judge(row, results):
             return Judged(row, ratio=worst, error=f"{name}: {results.errors[name]}")
     if any(name not in results.seen for name, _ in row.sources):
         return Judged(row, ratio=worst, error=results.broken) if results.broken else None
-    values = _figures(results, row.value, 0)
-    againsts = _figures(results, row.against, len(values))
+    rounds, count = _like_rounds(row, results)
+    values = _figures(results, row.value, rounds)
+    againsts = _figures(results, row.against, rounds)
     if row.plus:
-        againsts = [a + b for a, b in zip(againsts, _figures(results, row.plus, 0))]
+        againsts = [a + b for a, b in zip(againsts, _figures(results, row.plus, rounds))]
     if min(againsts) <= 0:
         return Judged(row, ratio=worst, error=f"{row.against}: nothing to compare with")
     ratio = statistics.median(value / against for value, against in zip(values, againsts))
-    return Judged(row, statistics.median(values), statistics.median(againsts), ratio)
+    return Judged(row, statistics.median(values), statistics.median(againsts), ratio, rounds=len(rounds), all_rounds=count)
 
 
 def excuse(judged):
@@ -134,7 +162,8 @@ def excuse(judged):
 _COLUMNS = (("rate", "1/s", 11, 0), ("server_us", "server us", 10, 1), ("kernel_us", "of it kernel", 13, 1),
             ("postgres_us", "postgres", 9, 1),
             ("client_us", "client", 8, 1), ("p50_us", "p50 us", 10, 0), ("p99_us", "p99 us", 10, 0),
-            ("p999_us", "p99.9 us", 10, 0), ("failed", "failed", 9, 0))
+            ("p999_us", "p99.9 us", 10, 0), ("failed", "failed", 9, 0),
+            ("loop_us", "loop us", 9, 0))
 
 
 def _spread(seen):
@@ -161,6 +190,7 @@ def print_judged(judged):
         bounds = [f"{bound:g}" if bound is not None else "" for bound in (row.must, row.aim)]
         ratio = "-" if one.error else f"{one.ratio:.3f}"
         note = f"  {row.note}" if row.note else ""
+        note += f"  ({one.rounds} of {one.all_rounds} rounds)" if one.rounds < one.all_rounds else ""
         print(f"{row.name:58} {one.value:13,.1f} {one.against_value:13,.1f} {ratio:>8} {row.sense} "
               f"{bounds[0]:>5} {bounds[1]:>5}  {one.verdict}{note}")
     for text in dict.fromkeys(one.error for one in judged if one.error):

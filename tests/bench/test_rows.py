@@ -35,6 +35,26 @@ class Judging(unittest.TestCase):
         self.assertEqual(judged.ratio, 0.9)
         self.assertEqual(judged.verdict, "must")
 
+    def test_a_round_whose_sides_saw_processors_of_different_speed_does_not_count(self):
+        results = seen(get=[{"rate": 90, "loop_us": 60}, {"rate": 10, "loop_us": 90}, {"rate": 80, "loop_us": 91}],
+                       echo=[{"rate": 100, "loop_us": 61}, {"rate": 100, "loop_us": 60}, {"rate": 100, "loop_us": 90}])
+        judged = judge(GET, results)
+        self.assertAlmostEqual(judged.ratio, 0.85)
+        self.assertEqual((judged.rounds, judged.all_rounds), (2, 3))
+
+    def test_all_rounds_count_if_fewer_than_half_compare_like_with_like(self):
+        results = seen(get=[{"rate": 90, "loop_us": 60}, {"rate": 80, "loop_us": 60}, {"rate": 70, "loop_us": 60}],
+                       echo=[{"rate": 100, "loop_us": 60}, {"rate": 100, "loop_us": 90}, {"rate": 100, "loop_us": 90}])
+        judged = judge(GET, results)
+        self.assertEqual((judged.ratio, judged.rounds), (0.8, 3))
+
+    def test_the_measurement_that_a_load_rests_on_is_compared_too(self):
+        row = Row("at 80 %", ("at", "us"), ("alone", "us"), "<=", rests_on=("maximum",))
+        results = seen(at=[{"us": 9, "loop_us": 60}, {"us": 3, "loop_us": 60}],
+                       alone=[{"us": 1, "loop_us": 60}, {"us": 1, "loop_us": 60}],
+                       maximum=[{"rate": 9, "loop_us": 40}, {"rate": 9, "loop_us": 60}])
+        self.assertEqual(judge(row, results).ratio, 3)
+
     def test_less_is_better_where_the_sense_says_so(self):
         judged = judge(CPU, seen(get=[{"us": 13}], echo=[{"us": 10}]))
         self.assertTrue(judged.missed)
