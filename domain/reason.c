@@ -18,7 +18,7 @@ static const struct reason_info reasons[] = {
         "Use letters A-Z and digits only, beginning with a letter." },
     [REASON_OUT_OF_RANGE_INPUT] = { "OUT_OF_RANGE_INPUT", STATUS_OUT_OF_RANGE,
         "A value lies outside its range: a character that keys may not hold, a DateTime outside the years "
-        "1601 to 9999, or a table name shorter than 3 or longer than 63 characters.",
+        "1601 to 9999, or the name of a table or index shorter than 3 or longer than 63 characters.",
         "Escape the characters / \\ # ? and controls in keys; keep dates and names in their range." },
     [REASON_PROPERTIES_NEED_VALUE] = { "PROPERTIES_NEED_VALUE", STATUS_INVALID,
         "A part that must be given, such as the entity or its key, is missing.",

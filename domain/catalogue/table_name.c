@@ -34,8 +34,9 @@ static bool is_reserved(struct str name)
 
 static enum status refuse_length(size_t actual, struct error *err)
 {
-    reason_set(err, REASON_OUT_OF_RANGE_INPUT, "a table name has %d to %d characters, this one has %zu",
-        LIMIT_TABLE_NAME_MIN, LIMIT_TABLE_NAME_MAX, actual);
+    reason_set(err, REASON_OUT_OF_RANGE_INPUT,
+        "the name of a table or index has %d to %d characters, this one has %zu", LIMIT_TABLE_NAME_MIN,
+        LIMIT_TABLE_NAME_MAX, actual);
     error_add_meta_int(err, "actual", (int64_t)actual);
     error_add_meta(err, "allowed", STR_LITERAL("3 to 63 characters"));
     return STATUS_OUT_OF_RANGE;
@@ -44,7 +45,8 @@ static enum status refuse_length(size_t actual, struct error *err)
 static enum status refuse_character(size_t position, struct error *err)
 {
     reason_set(err, REASON_INVALID_RESOURCE_NAME,
-        "a table name consists of letters A-Z and digits and begins with a letter; byte %zu is not allowed",
+        "the name of a table or index has letters A-Z and digits and begins with a letter; byte %zu is not "
+        "allowed",
         position);
     error_add_meta_int(err, "position", (int64_t)position);
     error_add_meta(err, "allowed", STR_LITERAL("^[A-Za-z][A-Za-z0-9]{2,62}$"));
