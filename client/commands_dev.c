@@ -125,7 +125,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
 
 #define EXEC_ARGUMENTS "[--with-server] [--with-worker] [--postgres NAME=VALUE]... -- COMMAND [ARGUMENT...]"
 
-enum { MAX_SETTINGS = 16 };
+enum { FIXED_SETTINGS = 2, MAX_SETTINGS = 16 };
 
 /* Run the command, and watch the parts of the stack meanwhile. Returns the command's exit code. */
 static int run_command(struct stack *stack, char **argv)
@@ -165,11 +165,11 @@ static int run_command(struct stack *stack, char **argv)
 static int exec_command(const struct client_config *config, int argc, char **argv)
 {
     const char *listen = getenv("TAVOLA_LISTEN");
-    const char *settings[MAX_SETTINGS + 1] = { "shared_buffers=64MB" };
+    const char *settings[MAX_SETTINGS + FIXED_SETTINGS] = { "shared_buffers=64MB", "jit=off" };
     struct stack_options options = {
         .client = config,
         .postgres_settings = settings,
-        .postgres_setting_count = 1,
+        .postgres_setting_count = FIXED_SETTINGS,
         .listen = listen && *listen ? listen : NULL,
     };
     struct error err = { 0 };
@@ -184,7 +184,7 @@ static int exec_command(const struct client_config *config, int argc, char **arg
         else if (strcmp(argv[i], "--with-worker") == 0)
             options.with_worker = true;
         else if (strcmp(argv[i], "--postgres") == 0 && i + 1 < argc && strchr(argv[i + 1], '=') &&
-                 options.postgres_setting_count <= MAX_SETTINGS)
+                 options.postgres_setting_count < FIXED_SETTINGS + MAX_SETTINGS)
             settings[options.postgres_setting_count++] = argv[++i];
         else
             return command_misused("dev exec", EXEC_ARGUMENTS);
@@ -237,7 +237,7 @@ static const struct command commands[] = {
         .help =
             "run a command beside a new stack, whose addresses are in TAVOLA_POSTGRES, TAVOLA_REDIS and "
             "TAVOLA_TARGET; its data is deleted at the end. --postgres is a setting of PostgreSQL, such as "
-            "shared_buffers=1GB. "
+            "shared_buffers=1GB; without any, it has shared_buffers=64MB and jit=off. "
             "The database is migrated for --with-server and --with-worker, else it is empty. "
             "INITDB_TEMPLATE names a stopped cluster with a database tavola: it is copied instead of "
             "running initdb",

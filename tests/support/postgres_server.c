@@ -143,7 +143,8 @@ static void launch(void)
     char path[512];
     char *argv[] = { (char *)program("postgres", path, sizeof(path)), "-D", "data", "-k", folder, "-c",
         "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=32MB",
-        "-c", "max_connections=64", "-c", "deadlock_timeout=100ms", NULL };
+        "-c", "max_connections=64", "-c", "deadlock_timeout=100ms", "-c", "jit=off", "-c", "autovacuum=off",
+        NULL };
     int64_t deadline_us = clock_monotonic_us() + WAIT_LIMIT_US;
 
     postmaster = spawn(argv);

@@ -151,6 +151,7 @@ class Stack:
         "listen_addresses": "",
         "unix_socket_directories": ".",
         "fsync": "off",
+        "jit": "off",
         "dynamic_shared_memory_type": "mmap",
     }
 
