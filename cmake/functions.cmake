@@ -83,8 +83,8 @@ function(tavola_known_settings library)
     target_sources(${library} PRIVATE ${out})
 endfunction()
 
-# tavola_test(<name> <folders> <libraries>...): one check program from tests/<folder>/ and below: test_*.c; every file
-# defines `Suite *<file>_suite(void)`. Label and time limit are ctest's.
+# tavola_test(<name> <folders> <libraries>...): one check program from tests/<folder>/ and below: test_*.c; a file may
+# stand for a folder. Every file defines `Suite *<file>_suite(void)`. Label and time limit are ctest's.
 function(tavola_test name folders)
     tavola_test_program(${name} "${folders}" ${ARGN})
     add_test(NAME ${TEST_PREFIX}${name} COMMAND ${name})
@@ -95,8 +95,12 @@ endfunction()
 function(tavola_test_program name folders)
     set(sources "")
     foreach(folder IN LISTS folders)
-        file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
-        list(APPEND sources ${found})
+        if(folder MATCHES "\\.c$")
+            list(APPEND sources ${CMAKE_SOURCE_DIR}/tests/${folder})
+        else()
+            file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
+            list(APPEND sources ${found})
+        endif()
     endforeach()
     if(NOT sources)
         return()
