@@ -171,6 +171,8 @@ Tavola__V1__RedriveDifference *codec_admin_difference_message(
     out->mismatched = difference->mismatched;
     out->violations = difference->violations;
     out->steps = difference->steps;
+    out->copies = difference->copies;
+    out->dependents = difference->dependents;
     return out;
 }
 

@@ -78,7 +78,8 @@ static int run_dead_letters_list(const struct client_config *config, int argc, c
 
 static void print_differences(const struct tavola_record *reply)
 {
-    static const char *const counts[] = { "missing", "dangling", "mismatched", "violations", "steps" };
+    static const char *const counts[] = { "missing", "dangling", "mismatched", "violations", "steps",
+        "copies", "dependents" };
     struct tavola_record one;
 
     for (size_t position = 0; tavola_record_next(reply, "differences", &position, &one);) {

@@ -22,9 +22,18 @@
 #include "store/jobs/job_calls.h"
 #include "store/jobs/report_calls.h"
 #include "store/queries/page_read.h"
+#include "store/redrive_preview.h"
 #include "store/sampling/advice_calls.h"
 #include "store/sampling/sample_calls.h"
 #include "store/transactions/transaction_calls.h"
+
+static void redrive(struct session *session, struct operation *operation)
+{
+    if (operation->in.dead_letters.dry_run)
+        redrive_preview_run(session, operation);
+    else
+        dead_letter_calls_redrive(session, operation);
+}
 
 static const struct route routes[] = {
     [OPERATION_GET] = { LANE_READ },
@@ -60,7 +69,7 @@ static const struct route routes[] = {
     [OPERATION_TRANSACTION_WAIT] = { LANE_NONE },
     [OPERATION_TRANSACTION_CANCEL] = { LANE_PAGE, transaction_calls_cancel },
     [OPERATION_DEAD_LETTERS_LIST] = { LANE_PAGE, dead_letter_calls_list },
-    [OPERATION_DEAD_LETTERS_REDRIVE] = { LANE_PAGE, dead_letter_calls_redrive },
+    [OPERATION_DEAD_LETTERS_REDRIVE] = { LANE_PAGE, redrive },
     [OPERATION_DEAD_LETTERS_DISCARD] = { LANE_PAGE, dead_letter_calls_discard },
     [OPERATION_QUEUES_LIST] = { LANE_PAGE, queue_calls_list },
     [OPERATION_QUEUE_CONTROL] = { LANE_PAGE, queue_calls_control },

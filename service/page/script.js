@@ -310,7 +310,9 @@ async function deadLetters() {
         const redrive = (row) => button('Redrive', async () => {
             const request = { deadLetterIds: [row.deadLetterId] };
             const { differences = [] } = await call('AdminService/RedriveDeadLetters', { ...request, dryRun: true });
-            const effect = differences.map((d) => `adds ${d.missing || 0} entries, removes ${d.dangling || 0}, rewrites ${d.mismatched || 0}, carries out ${d.steps || 0} steps`).join('; ');
+            const effects = [['missing', 'adds $ entries'], ['dangling', 'removes $ entries'], ['mismatched', 'rewrites $ entries'], ['steps', 'carries out $ steps'],
+                ['copies', 'changes the copies of $ entities'], ['dependents', 'looks at the copies of $ entities'], ['violations', 'fails again for $ indexes or copies']];
+            const effect = differences.flatMap((d) => effects.filter(([name]) => Number(d[name])).map(([name, text]) => text.replace('$', d[name]))).join(', ');
             ask(`Redrive ${row.deadLetterId}?`, el('p', {}, `It ${effect || 'changes nothing'}.`), [['Redrive', async (close) => {
                 await call('AdminService/RedriveDeadLetters', request);
                 close();

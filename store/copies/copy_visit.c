@@ -225,3 +225,26 @@ enum status copy_visit_step(struct worker *store, struct copy_turn *turn, struct
     while (visit.is_too_large);
     return STATUS_OK;
 }
+
+enum status copy_visit_left(
+    struct session *session, const struct intent *intent, int64_t limit, int64_t *out, struct error *err)
+{
+    const struct index *index = copy_work_rule(session, intent->table_id);
+    struct str partition;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    *out = 0;
+    if (!index || !find_partition(index, &intent->key, &session->arena, &partition))
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->index_id);
+    pg_add_bytes(&params, intent->key.partition);
+    pg_add_bytes(&params, intent->key.row);
+    pg_add_bytes(&params, partition);
+    pg_add_int2(&params, entity_key_bucket(index_plan_home_table(index), partition));
+    pg_add_int8(&params, limit);
+    TRY(pg_query(&session->pg, &sql_visit_left, &params, &rows, err));
+    *out = pg_int8(rows, 0, PG_ONLY_COLUMN);
+    return STATUS_OK;
+}

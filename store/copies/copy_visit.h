@@ -26,4 +26,11 @@ struct copy_turn {
  */
 MUST_USE enum status copy_visit_step(struct worker *store, struct copy_turn *turn, struct error *err);
 
+/*
+ * How many dependents the visit that this intent asks for has still to look at, up to `limit`; 0 if the rule does not
+ * exist any more. The caller has refreshed the catalogue.
+ */
+MUST_USE enum status copy_visit_left(
+    struct session *session, const struct intent *intent, int64_t limit, int64_t *out, struct error *err);
+
 #endif

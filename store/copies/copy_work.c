@@ -409,11 +409,13 @@ static enum status send_letters(const struct copying *work, struct error *err)
     return pg_send(&session->pg, &sql_copy_letter_violation, &params, err);
 }
 
-static enum status send_changes(struct copying *work, int64_t now_us, struct error *err)
+/* Plan what the writes change, with the locks on owners of unique values that this takes. */
+static enum status plan_changes(struct copying *work, int64_t now_us, struct error *err)
 {
     struct copy_batch *batch = work->batch;
     struct session *session = work->session;
 
+    plan_all(work);
     work->set.ids = session_reserve_intents(session, now_us, work->set.intent_count);
     work->clock = (struct write_clock){ .floor = session->catalogue->floor, .ticks = session->now_ticks };
     TRY(write_batch_lock_owners(session, &work->set, plan_writes, work, err));
@@ -423,6 +425,14 @@ static enum status send_changes(struct copying *work, int64_t now_us, struct err
         return STATUS_OK;
     }
     take_outcomes(work);
+    return STATUS_OK;
+}
+
+static enum status send_changes(struct copying *work, struct error *err)
+{
+    struct copy_batch *batch = work->batch;
+    struct session *session = work->session;
+
     batch->intents = ARENA_ARRAY(&session->arena, struct intent, work->set.intent_count);
     TRY(write_batch_send_changes(session, &work->set, batch->intents, &batch->intent_count, err));
     return send_letters(work, err);
@@ -430,32 +440,57 @@ static enum status send_changes(struct copying *work, int64_t now_us, struct err
 
 /* ---- a batch ---- */
 
-enum status copy_work_run(
-    struct session *session, struct copy_batch *batch, int64_t now_us, struct error *err)
+/* Lock, read and plan. Nothing is to be sent if the batch is gone, too large or empty. */
+static enum status prepare(struct copying *work, int64_t now_us, struct error *err)
 {
-    struct copying work = {
-        .session = session, .batch = batch, .index = copy_work_rule(session, batch->index_id)
-    };
+    struct copy_batch *batch = work->batch;
     enum status status;
 
+    work->index = copy_work_rule(work->session, batch->index_id);
     batch->counts = (struct copy_counts){ 0 };
     batch->is_too_large = false;
     batch->intent_count = 0;
-    batch->is_gone = !work.index || (batch->count > 0 && !build_set(&work));
+    batch->is_gone = !work->index || (batch->count > 0 && !build_set(work));
     if (batch->is_gone || batch->count == 0)
         return STATUS_OK;
-    status = write_batch_lock_more(session, &work.set, err);
+    status = write_batch_lock_more(work->session, &work->set, err);
     batch->is_too_large = status == STATUS_LIMIT;
     if (status != STATUS_OK)
         return batch->is_too_large ? STATUS_OK : status;
     FAILPOINT_TRY("copy.after_lock", err);
-    show_expired(&work);
-    TRY(read_sources(&work, err));
+    show_expired(work);
+    TRY(read_sources(work, err));
     if (batch->is_too_large)
         return STATUS_OK;
     FAILPOINT_TRY("copy.after_source_read", err);
-    plan_all(&work);
-    return send_changes(&work, now_us, err);
+    return plan_changes(work, now_us, err);
+}
+
+enum status copy_work_run(
+    struct session *session, struct copy_batch *batch, int64_t now_us, struct error *err)
+{
+    struct copying work = { .session = session, .batch = batch };
+
+    TRY(prepare(&work, now_us, err));
+    if (batch->is_gone || batch->is_too_large || batch->count == 0)
+        return STATUS_OK;
+    return send_changes(&work, err);
+}
+
+enum status copy_work_preview(struct session *session, int64_t index_id, const struct entity_key *key,
+    struct copy_counts *counts, struct error *err)
+{
+    struct copy_batch batch = { .index_id = index_id, .keys = key, .count = 1, .force = true };
+    struct copying work = { .session = session, .batch = &batch };
+    int64_t now_us = 0;
+    enum status status = session_begin(session, &now_us, err);
+
+    if (status == STATUS_OK)
+        status = prepare(&work, now_us, err);
+    if (status == STATUS_OK)
+        pg_recover(&session->pg); /* rolls back */
+    *counts = batch.counts;
+    return status;
 }
 
 void copy_work_tell(const struct worker *store, const struct copy_batch *batch)

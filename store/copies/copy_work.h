@@ -63,6 +63,13 @@ const struct index *copy_work_rule(const struct session *session, int64_t index_
 MUST_USE enum status copy_work_run(
     struct session *session, struct copy_batch *batch, int64_t now_us, struct error *err);
 
+/*
+ * Say whether copy_work_run would change this dependent's copies, or refuse them, whether it has an intent or not. It
+ * locks what copy_work_run locks, in a transaction that is rolled back. No counts: the index is gone.
+ */
+MUST_USE enum status copy_work_preview(struct session *session, int64_t index_id,
+    const struct entity_key *key, struct copy_counts *counts, struct error *err);
+
 /* After the commit: tell the worker's observer of the intents. */
 void copy_work_tell(const struct worker *store, const struct copy_batch *batch);
 

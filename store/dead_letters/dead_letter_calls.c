@@ -16,7 +16,6 @@
 #include "base/failpoint.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/reason.h"
-#include "store/indexes/reconcile.h"
 #include "store/session/attempt.h"
 #include "store/session/intent_rows.h"
 #include "store/sql.h"
@@ -86,7 +85,7 @@ static struct dead_letter_view read_dead_letter(const PGresult *rows, int row, s
 }
 
 /* Reads one row more than the limit, which says whether there are more. */
-static enum status read_dead_letters(struct session *session, const struct operation *operation,
+enum status dead_letter_calls_read(struct session *session, const struct operation *operation,
     struct outcome_dead_letters *out, struct error *err)
 {
     const struct operation_dead_letters *in = &operation->in.dead_letters;
@@ -135,7 +134,7 @@ static enum status list_dead_letters(struct session *session, struct operation *
     struct outcome_dead_letters *out = &operation->out.dead_letters;
 
     return operation->in.dead_letters.by_cause ? read_causes(session, operation, out, err)
-                                               : read_dead_letters(session, operation, out, err);
+                                               : dead_letter_calls_read(session, operation, out, err);
 }
 
 void dead_letter_calls_list(struct session *session, struct operation *operation)
@@ -179,7 +178,7 @@ static enum status change_transaction(struct session *session, const struct dead
     return change_row(session, sql, &params, changed, err);
 }
 
-static struct intent intent_of(const struct dead_letter_view *dead_letter)
+struct intent dead_letter_calls_intent(const struct dead_letter_view *dead_letter)
 {
     return (struct intent){ .bucket = dead_letter->bucket,
         .kind = dead_letter->kind,
@@ -203,7 +202,7 @@ static void name_dead_letter(struct session *session, const struct dead_letter_v
 static enum status redrive_one(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err)
 {
-    struct intent intent = intent_of(dead_letter);
+    struct intent intent = dead_letter_calls_intent(dead_letter);
     struct pg_params params;
     int64_t now_us = 0;
 
@@ -255,25 +254,6 @@ static enum status discard_one(struct session *session, const struct dead_letter
     return STATUS_OK;
 }
 
-static enum status preview_steps(struct session *session, const struct dead_letter_view *dead_letter,
-    struct dead_letter_difference *out, struct error *err)
-{
-    struct transaction transaction;
-    struct pg_params params;
-    PG_RESULT stored = NULL;
-
-    *out = (struct dead_letter_difference){ 0 };
-    pg_params_init(&params, &session->arena);
-    transaction_calls_add_key(&params, dead_letter->key.partition, dead_letter->key.row);
-    TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
-    if (PQntuples(stored) == 0)
-        return STATUS_OK;
-    TRY(transaction_calls_read_row(
-        stored, 0, dead_letter->key.partition, &session->arena, &transaction, err));
-    out->steps = (int64_t)transaction.step_count - transaction.steps_done;
-    return STATUS_OK;
-}
-
 /* ---- many ---- */
 
 typedef enum status dead_letter_change(struct session *session, const struct dead_letter_view *dead_letter,
@@ -295,7 +275,7 @@ static enum status change_all(
     struct changes *changes = context;
     struct outcome_dead_letters found;
 
-    TRY(read_dead_letters(session, operation, &found, err));
+    TRY(dead_letter_calls_read(session, operation, &found, err));
     for (size_t i = 0; i < found.count && changes->count < (size_t)operation->in.dead_letters.limit; i++) {
         bool done = false;
 
@@ -322,29 +302,9 @@ static void run_changes(struct session *session, struct operation *operation, de
         operation->audit->target = STR_EMPTY;
 }
 
-static enum status preview_changes(struct session *session, struct operation *operation, struct error *err)
-{
-    struct outcome_dead_letters *out = &operation->out.dead_letters;
-
-    TRY(read_dead_letters(session, operation, out, err));
-    out->differences = ARENA_ARRAY(operation->arena, struct dead_letter_difference, out->count);
-    for (size_t i = 0; i < out->count; i++) {
-        struct intent intent = intent_of(&out->dead_letters[i]);
-
-        if (is_transaction(&out->dead_letters[i]))
-            TRY(preview_steps(session, &out->dead_letters[i], &out->differences[i], err));
-        else if (intent.kind == INTENT_RECONCILE)
-            TRY(reconcile_preview(session, &intent, &out->differences[i], err));
-    }
-    return STATUS_OK;
-}
-
 void dead_letter_calls_redrive(struct session *session, struct operation *operation)
 {
-    if (operation->in.dead_letters.dry_run)
-        attempt_operation(session, operation, preview_changes);
-    else
-        run_changes(session, operation, redrive_one);
+    run_changes(session, operation, redrive_one);
 }
 
 void dead_letter_calls_discard(struct session *session, struct operation *operation)

@@ -320,6 +320,9 @@ class Refusals(CopyCase):
         letter, = (one for one in self.client.list_dead_letters().dead_letters if one.index == rule)
         self.assertEqual(letter.key, key(("sales", "a")))
         self.assertRegex(letter.cause, "1 MiB|1048576|too large|bytes")
+        preview = {"dead_letter_ids": [letter.dead_letter_id], "dry_run": True}
+        difference, = self.client.redrive_dead_letters(**preview).differences
+        self.assertEqual((difference.violations, difference.copies), (1, 0))
         self.department("a", Manager="1")
         self.assertEqual(self.kept(rule), dict.fromkeys("ab", "x" * 30_000))
         self.assertEqual(self.status(rule).refused, 0)

@@ -11,6 +11,7 @@
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/entities/write_batch.h"
 #include "store/indexes/index_calls.h"
+#include "store/redrive_preview.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"
 #include "tests/support/copy_world.h"
@@ -423,6 +424,79 @@ START_TEST(a_failing_visit_becomes_a_dead_letter_and_its_success_ends_it)
 }
 END_TEST
 
+/* What a redrive of all dead letters would change; there is one. */
+static struct dead_letter_difference dry_run(void)
+{
+    struct operation *operation = call_make(&world.arena, OPERATION_DEAD_LETTERS_REDRIVE, "");
+
+    operation->in.dead_letters = (struct operation_dead_letters){
+        .filter = { .state = DEAD_LETTER_DEAD, .queue = -1, .queues = 4 }, .limit = 100, .dry_run = true
+    };
+    redrive_preview_run(&world.writer, operation);
+    arena_cleanup(&world.writer.arena);
+    call_succeeded(operation);
+    ck_assert_uint_eq(operation->out.dead_letters.count, 1);
+    return operation->out.dead_letters.differences[0];
+}
+
+static void bury(const struct intent *intent)
+{
+    struct error err = { 0 };
+
+    ck_assert_msg(dead_letter_work_bury(world.worker, intent, &err) == STATUS_OK, "%s", err.message);
+}
+
+START_TEST(a_dry_run_of_a_redrive_counts_the_dependents_that_a_visit_has_left)
+{
+    const struct intent intent = visit_of("1");
+
+    many_people(COPY_BATCH_KEYS + 3, "1");
+    many_people(2, "2"); /* who are among them, and have left */
+    put_manager("1", "Ada", "a");
+    bury(&intent);
+    ck_assert_int_eq(dry_run().dependents, COPY_BATCH_KEYS + 1);
+    test_sql(world.sql, "delete from dead_letters");
+    put_manager("1", "Grace", "a");
+    ck_assert(!visit_ends("1")); /* one commit of the visit */
+    bury(&intent);
+    ck_assert_int_eq(dry_run().dependents, 1);
+    ck_assert_int_eq(dry_run().violations, 0);
+    ck_assert_int_eq(open_work(INTENT_VISIT), 0);
+}
+END_TEST
+
+START_TEST(a_dry_run_of_a_redrive_tells_whether_the_copies_of_a_dependent_would_change)
+{
+    const struct intent intent = { .bucket = entity_key_bucket(TABLE_ID, STR_LITERAL("p")),
+        .kind = INTENT_COPY,
+        .table_id = RULE,
+        .key = { STR_LITERAL("p"), STR_LITERAL("r00000") } };
+    struct copy_counts counts = { 0 };
+    struct error err = { 0 };
+
+    many_people(1, "1");
+    put_manager("1", "Ada", "a");
+    put_person("r00000", "2", "x");
+    put_person("r00000", "1", "x");
+    bury(&intent);
+    forget_work();
+
+    ck_assert_int_eq(dry_run().copies, 1);
+
+    ck_assert_int_eq(copies_of("Ada"), 0);
+    ck_assert_int_eq(open_work(INTENT_COPY), 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters where dead"), 1);
+    ck_assert_msg(
+        copy_work_force(world.worker, RULE, &intent.key, 1, &counts, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_int_eq(copies_of("Ada"), 1);
+    test_sql(world.sql,
+        "delete from dead_letters; insert into dead_letters (kind, table_id, partition_key, row_key, bucket, "
+        "index_id, dead, failures, cause, history) values (%d, %d, 'p', 'r00000', %d, 0, true, 1, 'x', '')",
+        INTENT_COPY, RULE, intent.bucket);
+    ck_assert_int_eq(dry_run().copies, 0);
+}
+END_TEST
+
 Suite *test_copy_visit_suite(void)
 {
     Suite *suite = suite_create("copy_visit");
@@ -447,6 +521,8 @@ Suite *test_copy_visit_suite(void)
     tcase_add_test(visit, the_work_of_a_dropped_rule_is_forgotten);
     tcase_add_test(visit, a_drop_removes_the_work_of_its_rule);
     tcase_add_test(visit, a_failing_visit_becomes_a_dead_letter_and_its_success_ends_it);
+    tcase_add_test(visit, a_dry_run_of_a_redrive_counts_the_dependents_that_a_visit_has_left);
+    tcase_add_test(visit, a_dry_run_of_a_redrive_tells_whether_the_copies_of_a_dependent_would_change);
     suite_add_tcase(suite, visit);
     return suite;
 }

@@ -7,6 +7,7 @@
 #include "store/dead_letters/dead_letter_calls.h"
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/indexes/reconcile.h"
+#include "store/redrive_preview.h"
 #include "store/transactions/transaction_calls.h"
 #include "tests/support/calls.h"
 #include "tests/support/transaction_calls.h"
@@ -59,6 +60,8 @@ static struct operation *run_on(struct session *session, struct operation *opera
 {
     if (operation->kind == OPERATION_DEAD_LETTERS_LIST)
         dead_letter_calls_list(session, operation);
+    else if (operation->in.dead_letters.dry_run)
+        redrive_preview_run(session, operation);
     else if (operation->kind == OPERATION_DEAD_LETTERS_REDRIVE)
         dead_letter_calls_redrive(session, operation);
     else
