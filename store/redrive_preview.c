@@ -19,7 +19,6 @@ static enum status preview_steps(struct session *session, const struct dead_lett
     struct pg_params params;
     PG_RESULT stored = NULL;
 
-    *out = (struct dead_letter_difference){ 0 };
     pg_params_init(&params, &session->arena);
     transaction_calls_add_key(&params, dead_letter->key.partition, dead_letter->key.row);
     TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
@@ -38,18 +37,19 @@ static enum status preview_copies(struct session *session, const struct intent *
     struct copy_counts counts;
 
     TRY(copy_work_preview(session, intent->table_id, &intent->key, &counts, err));
-    *out = (struct dead_letter_difference){ .copies = counts.written, .violations = counts.refused };
+    out->copies = counts.written;
+    out->violations = counts.refused;
     return STATUS_OK;
 }
 
 static enum status preview_visit(struct session *session, const struct intent *intent,
     struct dead_letter_difference *out, struct error *err)
 {
-    *out = (struct dead_letter_difference){ 0 };
     TRY(session_refresh(session, NULL, err));
-    return copy_visit_left(session, intent, MAX_PREVIEWED, &out->dependents, err);
+    return copy_visit_left(session, intent, MAX_COUNTED_DEPENDENTS, &out->dependents, err);
 }
 
+/* *out is all zero. */
 static enum status preview_one(struct session *session, const struct dead_letter_view *dead_letter,
     struct dead_letter_difference *out, struct error *err)
 {

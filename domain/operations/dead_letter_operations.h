@@ -45,15 +45,15 @@ struct cause_view {
     int64_t first_failed, last_failed; /* ticks */
 };
 
-enum { MAX_PREVIEWED = 10000 };
+enum { MAX_COUNTED_DEPENDENTS = 10000 };
 
 /* What a redrive would change. */
 struct dead_letter_difference {
     int64_t missing, dangling, mismatched; /* entries */
-    int64_t violations;                    /* indexes that could not have their entry */
+    int64_t violations;                    /* entries or copies that there could not be */
     int64_t steps;                         /* of transactions */
     int64_t copies;                        /* dependents whose copies would be changed */
-    int64_t dependents;                    /* that a visit has still to look at, up to MAX_PREVIEWED */
+    int64_t dependents; /* that a visit has still to look at, up to MAX_COUNTED_DEPENDENTS */
 };
 
 struct operation_dead_letters {
