@@ -254,7 +254,7 @@ class Latency:
         return self.open_loop(load, self.maximum(load) * STEADY_SHARE)
 
     def measurements(self):
-        """What is compared comes one after the other, while the machine is the same."""
+        """Measurements that a row compares come one after the other, while the machine is the same."""
         out = {}
         for load in _LOADS:
             out |= {f"{load} one at a time": lambda load=load: self.one_at_a_time(load)} | self._saturated(load)

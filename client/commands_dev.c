@@ -237,7 +237,8 @@ static const struct command commands[] = {
         .help =
             "run a command beside a new stack, whose addresses are in TAVOLA_POSTGRES, TAVOLA_REDIS and "
             "TAVOLA_TARGET; its data is deleted at the end. --postgres is a setting of PostgreSQL, such as "
-            "shared_buffers=1GB; without any, it has shared_buffers=64MB and jit=off. "
+            "shared_buffers=1GB; those that are not given here are shared_buffers=64MB, jit=off and its "
+            "defaults. "
             "The database is migrated for --with-server and --with-worker, else it is empty. "
             "INITDB_TEMPLATE names a stopped cluster with a database tavola: it is copied instead of "
             "running initdb",

@@ -31,12 +31,12 @@ while IFS= read -r name; do
     rm -f "$work/bin/$name"
 done <"$work/hidden"
 
-# Of a library the build sees what pkg-config knows about it.
+# Of a library the build sees what pkg-config knows about it; gRPC alone it looks for itself, and every build has that.
 mkdir "$work/pkgconfig"
 pkg-config --variable pc_path pkg-config | tr : '\n' | while IFS= read -r folder; do
     [ ! -d "$folder" ] || find "$folder" -maxdepth 1 -name '*.pc' -exec ln -sf -t "$work/pkgconfig" {} +
 done
-[ -e "$work/pkgconfig/grpc.pc" ] || { echo "pkg-config's files were not found" >&2; exit 1; }
+[ -e "$work/pkgconfig/libpq.pc" ] || { echo "pkg-config's files were not found" >&2; exit 1; }
 while IFS= read -r name; do
     dpkg-query -L "$name" 2>/dev/null | sed -n 's,.*/pkgconfig/,,p'
 done <"$work/hidden" | while IFS= read -r file; do

@@ -5,13 +5,12 @@ import os
 import shutil
 import socket
 import ssl
-import subprocess
 import tempfile
 import unittest
 
 import grpc
 
-from tavola_test import credentials, log_lines, postgres
+from tavola_test import credentials, log_lines, postgres, servers
 from tavola_test.certificates import Authority, read
 from tavola_test.client import ApiError, Client, entity, key, types
 from tavola_test.ports import free_port
@@ -249,13 +248,7 @@ class Postgres(TlsCase):
             caller.create_table(name="encrypted")
             caller.insert_entity(table="encrypted", entity=entity("p", "r", A=1))
         query = "select bool_and(ssl), count(*) > 3 from pg_stat_ssl join pg_stat_activity using (pid) where application_name like 'tavolad%'"
-        seen = subprocess.run(
-            ["psql", "-X", "-t", "-A", self.address(self.authority), "-c", query],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        self.assertEqual(seen.stdout.strip(), "t|t")
+        self.assertEqual(servers.sql(self.address(self.authority), query), "t|t")
 
 
 if __name__ == "__main__":
