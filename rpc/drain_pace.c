@@ -35,6 +35,11 @@ bool drain_pace_is_over(const struct drain_pace *pace, int refused, int unsent)
     return events >= DRAIN_EVENTS_ANSWERS_WAIT && unsent > 0 && !pace->overload;
 }
 
+bool drain_pace_may_begin(const struct drain_pace *pace)
+{
+    return !pace->overload && pace->events % DRAIN_EVENTS_BEGIN == 0;
+}
+
 void drain_pace_end(struct drain_pace *pace, int open_calls)
 {
     if (has_reached_end(pace)) {

@@ -3,9 +3,10 @@
  * drain_pace.h - when a queue thread that handles events stops, to send answers and to run what it has collected.
  *
  * A drain ends at the end of the queue, or earlier. If it ends too early, batches are small. If it ends too late,
- * answers wait, and the lanes that have made them rest meanwhile, so the database is idle. And in an overload what has
- * arrived must be read before anything is answered, so that the lanes can choose the newest calls: what is not
- * read waits in the sockets, in the order of its arrival.
+ * answers wait, and the lanes that have made them rest meanwhile, so the database is idle. The database is idle too
+ * while a drain collects what has arrived during a pause, so within a long drain what was collected may begin. And in
+ * an overload what has arrived must be read before anything is answered or begun, so that the lanes can choose the
+ * newest calls: what is not read waits in the sockets, in the order of its arrival.
  */
 #ifndef RPC_DRAIN_PACE_H
 #define RPC_DRAIN_PACE_H
@@ -26,6 +27,8 @@ enum {
     DRAIN_EVENTS_MAX = 2048,
     /* The same while answers of writes wait, unless there is an overload. */
     DRAIN_EVENTS_ANSWERS_WAIT = 512,
+    /* Within a drain, what was collected may begin whenever so many more events were handled. */
+    DRAIN_EVENTS_BEGIN = 32,
     /* A call that is refused counts as so many events, so that refusals do not take the time of answers. */
     DRAIN_EVENTS_PER_REFUSAL = 8,
     /* There is an overload if so many calls were open when the end of the queue was last reached, */
@@ -61,6 +64,9 @@ void drain_pace_polled(struct drain_pace *pace, bool found);
  * unsent    answers of writes that wait for its end; those of reads are few, because a queue thread makes most itself
  */
 bool drain_pace_is_over(const struct drain_pace *pace, int refused, int unsent);
+
+/* Whether what was collected may begin now, though the drain goes on. Ask after each event. */
+bool drain_pace_may_begin(const struct drain_pace *pace);
 
 /* The drain has ended. open_calls: those that are open now. */
 void drain_pace_end(struct drain_pace *pace, int open_calls);

@@ -162,6 +162,8 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
         if (event.type == GRPC_OP_COMPLETE)
             (void)handle(server, event, fresh);
         drain_pace_polled(pace, event.type == GRPC_OP_COMPLETE);
+        if (drain_pace_may_begin(pace) && host->events.draining)
+            host->events.draining(host->context);
         if (pace->events % LOOK_EVENTS == 0)
             helper_look(&server->helper);
     }

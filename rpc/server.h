@@ -83,6 +83,11 @@ struct rpc_events {
     /* The last event: release what the state holds. The arena is freed without it. May be NULL. */
     void (*ended)(struct rpc_call *call);
     /*
+     * A queue thread has delivered many messages and delivers more: other threads may begin a batch. Called again and
+     * again meanwhile, but not in an overload; it must not wait for anything. May be NULL.
+     */
+    void (*draining)(void *context);
+    /*
      * A queue thread has delivered messages and drained all events that had arrived: the right moment to run
      * a batch. May be NULL.
      */

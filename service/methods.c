@@ -264,6 +264,13 @@ static void forward_ended(struct rpc_call *call)
         events->ended(call);
 }
 
+static void begin_collected(void *context)
+{
+    struct service *service = context;
+
+    store_begin(service->store);
+}
+
 static void run_collected(void *context)
 {
     struct service *service = context;
@@ -280,5 +287,6 @@ const struct rpc_events methods_events = {
     .sent = forward_sent,
     .cancelled = forward_cancelled,
     .ended = forward_ended,
+    .draining = begin_collected,
     .drained = run_collected,
 };

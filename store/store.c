@@ -235,6 +235,11 @@ void store_collect(struct store *store, struct operation *operation)
     submit(store, operation, lane_collect);
 }
 
+void store_begin(struct store *store)
+{
+    lane_begin(store->lanes[LANE_WRITE]);
+}
+
 /*
  * The lanes of reads come last, because they may run in this thread, and the operations of other
  * lanes need not wait for that.

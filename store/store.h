@@ -58,6 +58,12 @@ void store_collect(struct store *store, struct operation *operation);
 void store_run(struct store *store);
 
 /*
+ * Between two calls of store_collect: let the store's threads begin with the writes that were collected so far, if they
+ * have nothing to do and a batch of them is worth a transaction. Never waits.
+ */
+void store_begin(struct store *store);
+
+/*
  * As store_run, for a caller that has nothing to do until the file descriptor `arrivals` is readable:
  * a write that is alone may run in the caller's thread too, until then.
  */

@@ -21,6 +21,8 @@ enum {
     MAX_WAIT_US = 2000,
     /* Operations: if fewer wait, they are one batch, since each batch costs a transaction. */
     MIN_SHARED = 128,
+    /* Operations that lane_begin waits for. */
+    MIN_BEGUN = 24,
     /*
      * The keys that the reads of a batch may have in all; with more, a statement could return too
      * little of each.
@@ -551,6 +553,14 @@ void lane_wake(struct lane *lane)
 {
     pthread_mutex_lock(&lane->mutex);
     if (has_work(lane))
+        wake_one(lane);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+void lane_begin(struct lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    if (lane->idle == lane->options.threads && lane->lent == 0 && fair_queue_count(&lane->queue) >= MIN_BEGUN)
         wake_one(lane);
     pthread_mutex_unlock(&lane->mutex);
 }

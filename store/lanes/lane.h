@@ -132,6 +132,12 @@ void lane_run(struct lane *lane, int arrivals);
 /* As lane_run, in the lane's threads. */
 void lane_wake(struct lane *lane);
 
+/*
+ * As lane_wake while more operations are being collected: only if the lane is idle and enough operations wait. Their
+ * batch is smaller than it would become, but the database has work meanwhile.
+ */
+void lane_begin(struct lane *lane);
+
 bool lane_has_work(struct lane *lane);
 
 /* The time that all threads together have spent on batches so far, in microseconds. */

@@ -43,7 +43,7 @@ struct echo {
     bool keep_cancelled; /* the test itself finishes calls of Hold that are cancelled */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int begun, cancelled, ended, drained, half_closed, sent; /* number of events so far */
+    int begun, cancelled, ended, draining, drained, half_closed, sent; /* number of events so far */
     struct rpc_call *held[HELD_MAX];
     int held_count;
     struct rpc_call *batched[HELD_MAX];
@@ -67,6 +67,16 @@ static inline void echo_note(int *counter)
     (*counter)++;
     pthread_cond_broadcast(&echo.changed);
     pthread_mutex_unlock(&echo.lock);
+}
+
+static inline bool echo_has(const int *counter)
+{
+    bool has;
+
+    pthread_mutex_lock(&echo.lock);
+    has = *counter > 0;
+    pthread_mutex_unlock(&echo.lock);
+    return has;
 }
 
 static inline bool echo_is(struct rpc_call *call, const char *name)
@@ -218,6 +228,12 @@ static inline void echo_ended(struct rpc_call *call)
     echo_note(&echo.ended);
 }
 
+static inline void echo_draining(void *context)
+{
+    ck_assert_ptr_eq(context, &echo);
+    echo_note(&echo.draining);
+}
+
 static inline void echo_drained(void *context)
 {
     struct rpc_call *call;
@@ -251,6 +267,7 @@ static inline struct rpc_options echo_options(const char *address)
             .sent = echo_sent,
             .cancelled = echo_cancelled,
             .ended = echo_ended,
+            .draining = echo_draining,
             .drained = echo_drained },
         .context = &echo };
 }

@@ -121,6 +121,24 @@ START_TEST(bidi_stream_answers_each_message)
 }
 END_TEST
 
+/* As many messages as the server can take without a pause. The test's time limit is the deadline. */
+START_TEST(while_many_messages_come_the_owner_is_told)
+{
+    struct rpc_stream *stream = open_stream("/test.Echo/Chat");
+    struct str reply;
+
+    while (!echo_has(&echo.draining)) {
+        for (int i = 0; i < 100; i++)
+            ck_assert(rpc_stream_send(stream, STR_LITERAL("more")));
+        for (int i = 0; i < 100; i++)
+            ck_assert(rpc_stream_receive(stream, &arena, &reply));
+    }
+    rpc_stream_half_close(stream);
+    ck_assert(!rpc_stream_receive(stream, &arena, &reply));
+    ck_assert_int_eq(finish(stream).code, 0);
+}
+END_TEST
+
 START_TEST(unknown_method_is_unimplemented)
 {
     struct str reply;
@@ -264,6 +282,7 @@ Suite *test_calls_suite(void)
     tcase_add_test(tc, client_stream_is_collected);
     tcase_add_test(tc, server_stream_sends_when_the_last_has_left);
     tcase_add_test(tc, bidi_stream_answers_each_message);
+    tcase_add_test(tc, while_many_messages_come_the_owner_is_told);
     tcase_add_test(tc, unknown_method_is_unimplemented);
     tcase_add_test(tc, call_without_a_message_is_invalid);
     tcase_add_test(tc, large_message_passes);

@@ -138,11 +138,49 @@ START_TEST(a_queue_without_an_end_becomes_an_overload)
 }
 END_TEST
 
+/* How often what was collected may begin within a drain of so many events. */
+static int times_begun(struct drain_pace *pace, int events)
+{
+    int times = drain_pace_may_begin(pace);
+
+    while (--events > 0) {
+        drain_pace_polled(pace, true);
+        times += drain_pace_may_begin(pace);
+    }
+    return times;
+}
+
+START_TEST(what_was_collected_begins_within_a_long_drain)
+{
+    struct drain_pace pace = { 0 };
+
+    drain_to_the_end(&pace, 0, 10, 10);
+    drain_pace_begin(&pace, MS);
+    ck_assert_int_eq(times_begun(&pace, DRAIN_EVENTS_BEGIN - 1), 0);
+    find(&pace, 1);
+    ck_assert(drain_pace_may_begin(&pace));
+    drain_pace_begin(&pace, 2 * MS);
+    ck_assert_int_eq(times_begun(&pace, 10 * DRAIN_EVENTS_BEGIN), 10);
+}
+END_TEST
+
+START_TEST(in_an_overload_nothing_begins_within_a_drain)
+{
+    struct drain_pace pace = { 0 };
+
+    drain_to_the_end(&pace, 0, 10, DRAIN_OVERLOAD_CALLS);
+    drain_pace_begin(&pace, MS);
+    ck_assert_int_eq(times_begun(&pace, 10 * DRAIN_EVENTS_BEGIN), 0);
+}
+END_TEST
+
 Suite *test_drain_pace_suite(void)
 {
     Suite *suite = suite_create("drain_pace");
     TCase *tcase = tcase_create("drain_pace");
 
+    tcase_add_test(tcase, what_was_collected_begins_within_a_long_drain);
+    tcase_add_test(tcase, in_an_overload_nothing_begins_within_a_drain);
     tcase_add_test(tcase, an_empty_queue_is_polled_several_times);
     tcase_add_test(tcase, an_event_begins_the_polls_anew);
     tcase_add_test(tcase, one_poll_is_enough_for_a_caller_that_is_alone);

@@ -374,6 +374,62 @@ START_TEST(what_gathers_is_taken_when_the_batch_ends)
 }
 END_TEST
 
+/* ---- while more operations are collected ---- */
+
+enum { ENOUGH = 24, TOO_FEW = ENOUGH - 1 };
+
+/* Again and again: a thread that has not yet begun to wait for work needs no waking. */
+START_TEST(an_idle_lane_begins_with_what_was_collected_so_far)
+{
+    struct lane *lane = lane_that_gathers(0);
+    static struct operation collected[ENOUGH];
+
+    for (int tries = 0; tries < TRIES; tries++) {
+        close_gate();
+        add_some(lane, collected, ENOUGH, lane_collect);
+        lane_begin(lane);
+        wait_until_begun(1);
+        open_gate(ENOUGH);
+    }
+    lane_stop(lane);
+    lane_free(lane);
+}
+END_TEST
+
+/*
+ * Whether the first batch has all: those that were collected before lane_begin and one that came after it. It has not
+ * if a thread was about to wait when they came.
+ */
+static bool all_are_one_batch(struct lane *lane, struct operation collected[TOO_FEW + 1])
+{
+    bool all;
+
+    close_gate();
+    add_some(lane, collected, TOO_FEW, lane_collect);
+    lane_begin(lane);
+    sched_yield(); /* a thread that was woken would begin here */
+    add_some(lane, collected + TOO_FEW, 1, lane_collect);
+    lane_wake(lane);
+    wait_until_begun(1);
+    all = gate.sizes[0] == TOO_FEW + 1;
+    open_gate(TOO_FEW + 1);
+    return all;
+}
+
+START_TEST(an_idle_lane_waits_for_enough_to_begin_with)
+{
+    struct lane *lane = lane_that_gathers(0);
+    static struct operation collected[TOO_FEW + 1];
+    int whole = 0;
+
+    for (int tries = 0; tries < TRIES; tries++)
+        whole += all_are_one_batch(lane, collected);
+    ck_assert_int_gt(whole, TRIES / 2);
+    lane_stop(lane);
+    lane_free(lane);
+}
+END_TEST
+
 /* ---- what operations cost ---- */
 
 enum { CALLS = 60, DEAR = 31, PER_BATCH = 2, MAX_BEFORE = 8 };
@@ -1050,6 +1106,8 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, what_comes_too_late_is_not_begun);
     tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
     tcase_add_test(tc, operations_gather_beside_a_batch_as_large);
+    tcase_add_test(tc, an_idle_lane_begins_with_what_was_collected_so_far);
+    tcase_add_test(tc, an_idle_lane_waits_for_enough_to_begin_with);
     tcase_add_test(tc, callers_that_are_alone_do_not_wait_for_each_other);
     tcase_add_test(tc, what_gathers_begins_in_time_beside_a_batch_that_stands_still);
     tcase_add_test(tc, what_gathers_is_taken_when_the_batch_ends);
