@@ -66,7 +66,7 @@ class Run:
         judged = [one for one in (judge(row, self.results) for row in self.rows) if one]
         excuse(judged)
         print_measured(self.results)
-        print_judged(judged)
+        print_judged(judged, self.results)
         if self.stack.is_in_memory:
             print("\nPostgreSQL's files are in memory here (tmpfs): a flush takes no time, so latencies, and their ratios to one"
                   "\ncall at a time, are not those of a disk. TMPDIR names the folder for them.")

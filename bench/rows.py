@@ -3,8 +3,9 @@
 returns figures, once per round. A row compares one figure with another of the same round, or with a bound; the
 median of the rounds' ratios counts.
 
-A round in which the processors were faster during one of the measurements than during another compares the machine and
-not the service, so it does not count, as long as half of the rounds remain.
+A round in which the processors were faster during one of the measurements than during another, or in which the host
+gave them to others, compares the machine and not the service. It does not count, as long as three rounds remain, or half
+of fewer than six.
 """
 
 import dataclasses
@@ -13,6 +14,8 @@ import os
 import statistics
 
 LIKE = 1.15  # how much faster the processors may be during one measurement than during another that is compared with it
+MAX_STOLEN = 3  # per cent of the processors' time that the host may give to others during a measurement
+ENOUGH = 3  # rounds, for the others to be left out
 WORST = 1e9  # the ratio of a row with "<=" that could not be measured; with ">=" it is 0
 
 
@@ -125,10 +128,11 @@ def _like_rounds(row, results):
     def is_like(one):
         seen = [results.seen[name][one] for name in row.measurements if one < len(results.seen.get(name, []))]
         loops = [figures["loop_us"] for figures in seen if "loop_us" in figures]
-        return not loops or max(loops) <= LIKE * min(loops)
+        stolen = max((figures.get("stolen", 0) for figures in seen), default=0)
+        return stolen <= MAX_STOLEN and (not loops or max(loops) <= LIKE * min(loops))
 
     like = [one for one in range(count) if is_like(one)]
-    return (like if 2 * len(like) >= count else range(count)), count
+    return (like if len(like) >= min(ENOUGH, count / 2) else range(count)), count
 
 
 def judge(row, results):
@@ -163,7 +167,7 @@ _COLUMNS = (("rate", "1/s", 11, 0), ("server_us", "server us", 10, 1), ("kernel_
             ("postgres_us", "postgres", 9, 1),
             ("client_us", "client", 8, 1), ("p50_us", "p50 us", 10, 0), ("p99_us", "p99 us", 10, 0),
             ("p999_us", "p99.9 us", 10, 0), ("failed", "failed", 9, 0),
-            ("loop_us", "loop us", 9, 0))
+            ("loop_us", "loop us", 9, 0), ("stolen", "stolen %", 10, 1))
 
 
 def _spread(seen):
@@ -183,7 +187,7 @@ def print_measured(results):
         print(f"{name:40}{cells}  {_spread(seen)}")
 
 
-def print_judged(judged):
+def print_judged(judged, results):
     print(f"\n{'compared':58} {'value':>13} {'against':>13} {'ratio':>8}    {'must':>5} {'aim':>5}  verdict")
     for one in judged:
         row = one.row
@@ -193,7 +197,8 @@ def print_judged(judged):
         note += f"  ({one.rounds} of {one.all_rounds} rounds)" if one.rounds < one.all_rounds else ""
         print(f"{row.name:58} {one.value:13,.1f} {one.against_value:13,.1f} {ratio:>8} {row.sense} "
               f"{bounds[0]:>5} {bounds[1]:>5}  {one.verdict}{note}")
-    for text in dict.fromkeys(one.error for one in judged if one.error):
+    failed = [one.error for one in judged if one.error] + [f"{name}: {error}" for name, error in results.errors.items()]
+    for text in dict.fromkeys(failed):
         print(f"failed: {text}")
 
 

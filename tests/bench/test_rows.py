@@ -42,7 +42,20 @@ class Judging(unittest.TestCase):
         self.assertAlmostEqual(judged.ratio, 0.85)
         self.assertEqual((judged.rounds, judged.all_rounds), (2, 3))
 
-    def test_all_rounds_count_if_fewer_than_half_compare_like_with_like(self):
+    def test_a_round_in_which_the_host_gave_the_processors_to_others_does_not_count(self):
+        results = seen(get=[{"rate": 90, "stolen": 1}, {"rate": 10, "stolen": 17}, {"rate": 80, "stolen": 0}],
+                       echo=[{"rate": 100, "stolen": 2}, {"rate": 100, "stolen": 0}, {"rate": 100, "stolen": 1}])
+        judged = judge(GET, results)
+        self.assertAlmostEqual(judged.ratio, 0.85)
+        self.assertEqual(judged.rounds, 2)
+
+    def test_three_rounds_are_enough_to_leave_out_any_number(self):
+        for quiet, counted in ((3, 3), (2, 9)):
+            shares = [0] * quiet + [17] * (9 - quiet)
+            results = seen(get=[{"rate": 90, "stolen": share} for share in shares], echo=[{"rate": 100}] * 9)
+            self.assertEqual(judge(GET, results).rounds, counted)
+
+    def test_all_rounds_count_if_too_few_compare_like_with_like(self):
         results = seen(get=[{"rate": 90, "loop_us": 60}, {"rate": 80, "loop_us": 60}, {"rate": 70, "loop_us": 60}],
                        echo=[{"rate": 100, "loop_us": 60}, {"rate": 100, "loop_us": 90}, {"rate": 100, "loop_us": 90}])
         judged = judge(GET, results)
@@ -96,8 +109,15 @@ class Judging(unittest.TestCase):
         results.take("get", fail)
         with contextlib.redirect_stdout(io.StringIO()) as out:
             print_measured(results)
-            print_judged([judge(GET, results)])
-        self.assertIn("failed: get: RuntimeError: no luck", out.getvalue())
+            print_judged([judge(GET, results)], results)
+        self.assertEqual(out.getvalue().count("failed: get: RuntimeError: no luck\n"), 1)
+
+    def test_a_failure_is_told_though_no_row_compares_it(self):
+        results = seen(echo=[{"rate": 1}])
+        results.take("load", fail)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            print_judged([], results)
+        self.assertIn("failed: load: RuntimeError: no luck", out.getvalue())
 
 
 class Writing(unittest.TestCase):
