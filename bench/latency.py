@@ -75,8 +75,7 @@ class Latency:
         keys = range(wire.FIRST, wire.FIRST + wire.COUNT)
         product.once("ImportEntities", wire.import_("Built", keys), 2, "stream")
         self.builds = 0
-        self.product.start_worker()
-        product.wait_for("select count(*) from intents")
+        self.need_worker()
         self.use_log_again()
 
     def use_log_again(self):
@@ -116,8 +115,19 @@ class Latency:
         self.product.next_value += count
         return self.product.file("indexed", wire.write("Indexed", wire.uniform(count), self.product.next_value))
 
+    def need_worker(self):
+        """A measurement that failed has stopped it."""
+        if "worker" not in self.stack.children:
+            self.product.start_worker()
+            self.product.wait_for("select count(*) from intents")
+
+    def probe(self, seconds, probes):
+        self.need_worker()
+        return self.loads.lag(seconds, probes, self.write, self.lookup)
+
     def sustain(self):
         """As many writes as server and worker together can carry to the index."""
+        self.need_worker()
         began = time.monotonic()
         seen = self.call("InsertOrReplaceEntity", self.indexed_writes(), 64)
         self.product.wait_for("select count(*) from intents")
@@ -129,12 +139,12 @@ class Latency:
             self.sustain()
         with self.beside_load("InsertOrReplaceEntity", self.indexed_writes(), IN_FLIGHT,
                               f"rate={self.sustained * share:.0f}", *_CALLS, program="bench_h2_load", times=LAG_TIMES):
-            seen = self.loads.lag(LAG_TIMES * self.seconds, PROBES, self.write, self.lookup)
+            seen = self.probe(LAG_TIMES * self.seconds, PROBES)
         self.product.wait_for("select count(*) from intents")
         return seen
 
     def lag_idle(self):
-        return self.loads.lag(self.seconds, 1, self.write, self.lookup)
+        return self.probe(self.seconds, 1)
 
     # ---- the database alone, loaded by pgbench ----
 
@@ -227,7 +237,7 @@ class Latency:
             self.maximum(load)  # before the other work begins
         with self.other_work(kind):
             children = {load: self.start(load) for load in _LOADS}
-            seen = {"lag": self.loads.lag(self.seconds, 1, self.write, self.lookup)}
+            seen = {"lag": self.probe(self.seconds, 1)}
             for load, child in children.items():
                 out, complaint = child.communicate()
                 if child.returncode != 0:
