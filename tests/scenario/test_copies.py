@@ -15,6 +15,7 @@ from tavola_test.waiting import wait_for
 
 STRONG, EVENTUAL, LIST = 1, 2, 2
 PAUSE, RESUME = 1, 2
+COPYING = 3
 COPY_MISSING, COPY_WRONG, COPY_SUPERFLUOUS = 5, 6, 7
 FOUND, MENDED = 1, 2
 NAMED = {"source_partition_key": {"property": "PartitionKey"}, "source_row_key": {"property": "Manager"}}
@@ -32,10 +33,10 @@ class CopyCase(ServerCase):
         cls.metrics_path = os.path.join(cls.stack.folder, "mw")
         cls.stack.start_worker(TAVOLA_SWEEP_INTERVAL_SECONDS="1", TAVOLA_WORKER_METRICS_LISTEN="unix:" + cls.metrics_path)
 
-    def pause(self):
-        """No work is begun from now on."""
+    def pause(self, **kind):
+        """No work, or none of this kind, is begun from now on."""
         self.addCleanup(self.client.control_queue, control=RESUME)
-        held = sum(len(queue.work) for queue in self.client.control_queue(control=PAUSE).queues)
+        held = sum(len(queue.work) for queue in self.client.control_queue(control=PAUSE, **kind).queues)
         wait_for("the worker to follow", lambda: metrics.read(self.metrics_path).value("tavola_queue_paused") == held, 10)
 
     def hints(self):
@@ -155,6 +156,25 @@ class Copies(CopyCase):
         found = self.client.lookup_index(index=rule, equals=[value("sales"), value("1")], page_size=1000,
                                          freshness={"at_least": [written.consistency_token]})
         self.assertEqual({plain(one).get("ManagerName") for one in found.entities}, {"Grace"})
+
+    def test_the_token_of_a_source_does_not_wait_for_a_dependent_that_came_back(self):
+        """It was away when the source was visited, so its copy is its own work."""
+        self.manager("1", Name="Ada")
+        self.department("a", Manager="1")
+        rule = self.create()
+        self.pause(kind=COPYING)
+        self.client.insert_or_merge_entity(table=self.departments, entity=entity("sales", "a", Manager="2"))
+        of_source = self.manager("1", Name="Grace").consistency_token
+        wait_for("the visit", lambda: self.status(rule).waiting_sources == 0, 60)
+        back = self.client.insert_or_merge_entity(table=self.departments, entity=entity("sales", "a", Manager="1"))
+
+        def names(token):
+            found = self.client.lookup_index(index=rule, equals=[value("sales"), value("1")], freshness={"at_least": [token]})
+            return [plain(one)["ManagerName"] for one in found.entities]
+
+        self.assertEqual(names(of_source), ["Ada"])
+        self.client.control_queue(control=RESUME)
+        self.assertEqual(names(back.result.consistency_token), ["Grace"])
 
     def test_a_short_look_up_waits_too(self):
         self.manager("1", Name="Ada")
