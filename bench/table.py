@@ -47,6 +47,7 @@ ROWS = [
     Row("worker, entries of new keys / libpq arrays", ("worker new", _RATE), _ARRAYS),
     Row("worker, entries of five indexes / libpq arrays", ("worker 5", _RATE), _ARRAYS),
     Row("worker, intents with nothing to do / libpq arrays", ("worker no-op", _RATE), _ARRAYS),
+    Row("worker, intents of one key / intents with nothing to do", ("worker hot", _RATE), ("worker no-op", _RATE)),
     Row("queue, messages / raw Redis stream", ("queue", _RATE), ("redis stream", _RATE)),
     # What a feature costs: with it / without it.
     Row("cost of one eventual index, upsert, server CPU", ("upsert indexed", "server_us"), ("upsert 256", "server_us"),
