@@ -3,8 +3,9 @@
 
 Each source has one writer, which gives it names whose numbers only grow, each written once (request_id). So of one dependent the
 copies of one source may never go back to a smaller number, and a look-up with the token of a write of the source finds no copy
-that is older than that write, unless the dependent was written since: it may have named another source when the write's visit
-came, and then the same one again, before a worker came to its own work. At rest each dependent has exactly the copies that the reference asks for, and verification agrees.
+that is older than that write, unless the dependent was merged since: it may have named another source when the write's visit
+came, and then the same one again, with its copy, before a worker came to its own work. At rest each dependent has exactly the copies
+that the reference asks for, and verification agrees.
 """
 
 import collections
@@ -33,8 +34,8 @@ class CopyWorld:
         self.made, self.seed = made, seed
         self.table, self.sources, self.rule = (f"{kind}{number}" for kind in ("dependents", "sources", "copiesOf"))
         self.keeps = number % 2 == 0
-        self.writes = {}  # by source: (the number of its last answered write, whether that was a delete, its token, when it began)
-        self.last_written = collections.defaultdict(dict)  # by dependent and writer: when; math.inf: its answer has not come
+        self.writes = {}  # by source: (the number of its last answered write, its token, when it began)
+        self.last_merged = collections.defaultdict(dict)  # by dependent and writer: when; math.inf: its answer has not come
         self.newest = collections.Counter()  # by dependent and source: the greatest number that a read has seen
         self.done = collections.Counter()
         self.lock = threading.Lock()
@@ -70,25 +71,27 @@ class SourceWriter(Member):
         assert not answer.error, answer.error
         self.is_there = not deletes
         self.world.count("writes of sources")
-        self.world.writes[self.source] = (self.number, deletes, answer.reply.result.consistency_token, answer.called)
+        self.world.writes[self.source] = (self.number, answer.reply.result.consistency_token, answer.called)
         self.world.ending.wait(self.random.choice([0, 0.01, 0.1]))
 
 
 class DependentWriter(Member):
     def turn(self):
         row = f"{self.random.randrange(DEPENDENTS):02}"
-        self.world.last_written[row][self.name] = math.inf
         if self.random.random() < 0.15:
             answer = self.caller.call("DeleteEntity", table=self.world.table, key=key(("sales", row)), precondition=match())
         else:
             properties = {"Manager": self.random.choice([*map(str, range(SOURCES)), NOBODY])}
             if self.random.random() < 0.2:
                 properties["ManagerName"] = BY_CALLER
-            method = self.random.choice(["InsertOrReplaceEntity", "InsertOrMergeEntity"])
+            merges = self.random.random() < 0.5
+            if merges:
+                self.world.last_merged[row][self.name] = math.inf
+            method = "InsertOrMergeEntity" if merges else "InsertOrReplaceEntity"
             answer = self.caller.call(method, table=self.world.table, entity=entity("sales", row, properties))
+            if merges and answer.is_known:
+                self.world.last_merged[row][self.name] = time.monotonic()
         assert not answer.error or answer.reason in ("RESOURCE_NOT_FOUND", "STORE_UNAVAILABLE", "SERVER_BUSY"), answer.error
-        if answer.is_known:
-            self.world.last_written[row][self.name] = time.monotonic()
         self.world.count("writes of dependents")
 
 
@@ -112,15 +115,15 @@ class CopyReader(Member):
             self.world.count("copies read")
 
     def look_up(self):
-        """A dependent that was not written since has no copy that is older than the write of the token."""
+        """A dependent that was not merged since has no copy that is older than the write of the token."""
         source = str(self.random.randrange(SOURCES))
-        written, _, token, began = self.world.writes.get(source, (0, False, None, 0))
+        written, token, began = self.world.writes.get(source, (0, None, 0))
         if not token:
             return
         answer = self.caller.call("LookupIndex", index=self.world.rule, equals=[value(source)], freshness={"at_least": [token]})
         for one in answer.reply.entities if answer.reply else []:
             copied = copy_of(one)
-            if any(at >= began for at in list(self.world.last_written[one.row_key].values())):
+            if any(at >= began for at in list(self.world.last_merged[one.row_key].values())):
                 continue
             assert not copied or copied[0] != source or copied[1] >= written or self.world.keeps, f"{one.row_key}: {copied}, {written} was answered"
             self.world.count("copies looked up")
