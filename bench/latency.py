@@ -116,14 +116,10 @@ class Latency:
         return self.product.file("indexed", wire.write("Indexed", wire.uniform(count), self.product.next_value))
 
     def need_worker(self):
-        """A measurement that failed has stopped it."""
+        """Start it again, if a measurement that failed has stopped it; before a load begins, whose intents would never end."""
         if "worker" not in self.stack.children:
             self.product.start_worker()
             self.product.wait_for("select count(*) from intents")
-
-    def probe(self, seconds, probes):
-        self.need_worker()
-        return self.loads.lag(seconds, probes, self.write, self.lookup)
 
     def sustain(self):
         """As many writes as server and worker together can carry to the index."""
@@ -135,16 +131,18 @@ class Latency:
         return seen | {"rate": self.sustained}
 
     def lag(self, share):
+        self.need_worker()
         if not self.sustained:
             self.sustain()
         with self.beside_load("InsertOrReplaceEntity", self.indexed_writes(), IN_FLIGHT,
                               f"rate={self.sustained * share:.0f}", *_CALLS, program="bench_h2_load", times=LAG_TIMES):
-            seen = self.probe(LAG_TIMES * self.seconds, PROBES)
+            seen = self.loads.lag(LAG_TIMES * self.seconds, PROBES, self.write, self.lookup)
         self.product.wait_for("select count(*) from intents")
         return seen
 
     def lag_idle(self):
-        return self.probe(self.seconds, 1)
+        self.need_worker()
+        return self.loads.lag(self.seconds, 1, self.write, self.lookup)
 
     # ---- the database alone, loaded by pgbench ----
 
@@ -233,11 +231,12 @@ class Latency:
 
     def run_mixed(self, kind):
         """Gets, upserts and a probe of the lag at once, beside other work."""
+        self.need_worker()
         for load in _LOADS:
             self.maximum(load)  # before the other work begins
         with self.other_work(kind):
             children = {load: self.start(load) for load in _LOADS}
-            seen = {"lag": self.probe(self.seconds, 1)}
+            seen = {"lag": self.loads.lag(self.seconds, 1, self.write, self.lookup)}
             for load, child in children.items():
                 out, complaint = child.communicate()
                 if child.returncode != 0:

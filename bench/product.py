@@ -13,7 +13,7 @@ from tavola_test.settings import SOURCE
 # Written per round to the table with an index, then indexed by the worker; the worker's start must not matter much.
 INDEXED_KEYS = 60_000
 IDLE_KEYS = 20_000  # written twice
-HOT_CALLS = 64  # at once, of one key
+HOT_WRITES = 20_000  # of one key
 SCANNED_KEYS = 10_000  # rows of the partition that is filtered
 INSERT_KEYS = 120_000  # per round: enough for every known machine
 WORKER_TIMEOUT = 120  # seconds
@@ -242,13 +242,13 @@ class Product:
         self.call("InsertOrReplaceEntity", before, 256, "once", seconds=60)
         return self.worker(2 * keys)
 
-    def worker_hot(self, table, calls):
+    def worker_hot(self, table, writes):
         """That many upserts of one key, each with another value: the rate counts the intents that they leave, of which
         the last one alone would do.
         """
-        path = self.file("indexed-hot", wire.write(table, [wire.FIRST] * calls, self.next_value))
-        self.next_value += calls
-        self.call("InsertOrReplaceEntity", path, HOT_CALLS, "once", seconds=60)
+        path = self.file("indexed-hot", wire.write(table, [wire.FIRST] * writes, self.next_value))
+        self.next_value += writes
+        self.call("InsertOrReplaceEntity", path, 64, "once", seconds=60)
         return self.worker(int(self.sql("select count(*) from intents")))
 
     def worker(self, intents, entries_per_intent=1, **settings):
@@ -332,7 +332,7 @@ class Product:
             "worker 5": lambda: self.worker(INDEXED_KEYS // 3, 5),
             "worker new": lambda: self.worker_new("Indexed", INDEXED_KEYS),
             "worker no-op": lambda: self.worker_idle("Indexed", IDLE_KEYS),
-            "worker hot": lambda: self.worker_hot("Indexed", IDLE_KEYS),
+            "worker hot": lambda: self.worker_hot("Indexed", HOT_WRITES),
             "libpq upsert": lambda: loads.libpq("upsert", 2),
             "batch": lambda: self.per_entity(call("ExecuteBatch", self.batches, 8), 100),
             "import": lambda: self.per_entity(call("ImportEntities", self.import_all, 2, "stream"), 1000),
