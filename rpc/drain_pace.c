@@ -37,7 +37,7 @@ bool drain_pace_is_over(const struct drain_pace *pace, int refused, int unsent)
 
 bool drain_pace_may_begin(const struct drain_pace *pace)
 {
-    return !pace->overload && pace->events % DRAIN_EVENTS_BEGIN == 0;
+    return !pace->overload && pace->empty == 0 && pace->events % DRAIN_EVENTS_BEGIN == 0;
 }
 
 void drain_pace_end(struct drain_pace *pace, int open_calls)

@@ -65,7 +65,7 @@ void drain_pace_polled(struct drain_pace *pace, bool found);
  */
 bool drain_pace_is_over(const struct drain_pace *pace, int refused, int unsent);
 
-/* Whether what was collected may begin now, though the drain goes on. Ask after each event. */
+/* Whether what was collected may begin now, though the drain goes on. Ask after each poll. */
 bool drain_pace_may_begin(const struct drain_pace *pace);
 
 /* The drain has ended. open_calls: those that are open now. */

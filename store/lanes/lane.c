@@ -21,7 +21,7 @@ enum {
     MAX_WAIT_US = 2000,
     /* Operations: if fewer wait, they are one batch, since each batch costs a transaction. */
     MIN_SHARED = 128,
-    /* Operations that lane_begin waits for. */
+    /* Operations: if fewer wait, lane_begin leaves them, to become part of a larger batch. */
     MIN_BEGUN = 24,
     /*
      * The keys that the reads of a batch may have in all; with more, a statement could return too

@@ -159,6 +159,8 @@ START_TEST(what_was_collected_begins_within_a_long_drain)
     ck_assert_int_eq(times_begun(&pace, DRAIN_EVENTS_BEGIN - 1), 0);
     find(&pace, 1);
     ck_assert(drain_pace_may_begin(&pace));
+    drain_pace_polled(&pace, false);
+    ck_assert(!drain_pace_may_begin(&pace));
     drain_pace_begin(&pace, 2 * MS);
     ck_assert_int_eq(times_begun(&pace, 10 * DRAIN_EVENTS_BEGIN), 10);
 }
