@@ -4,7 +4,8 @@
  *
  * Two threads on one queue answer more calls than one, but each call costs them up to 60 % more processor time: they
  * wait for each other's locks, and their batches are smaller. So the helper serves only while the others have hardly
- * any time left.
+ * any time left, or are late: many calls are open, and the others work or wait for a processor. While many are open,
+ * batches are large in any case.
  */
 #ifndef RPC_HELP_PACE_H
 #define RPC_HELP_PACE_H
@@ -21,24 +22,33 @@ enum {
     /* and ends when all, the helper too, have used less than this share during a window of this length. */
     HELP_IDLE_PERCENT = 75,
     HELP_IDLE_WINDOW_US = 50000,
+    /*
+     * The threads are late if more calls than this are open at the end of a window in which they used that share or
+     * waited for it. Then the helper begins at once, and ends when the threads are idle, waits counted, or at most
+     * half as many calls are open.
+     */
+    HELP_LATE_CALLS = 128,
+};
+
+/* Of all threads that serve the queue, the helper too, since they began. */
+struct help_times {
+    int64_t used_us;   /* processor time */
+    int64_t waited_us; /* when they could have run, and had no processor */
 };
 
 struct help_pace {
     int threads; /* those that always serve, 1 or more; set it, all other members are 0 at first */
     bool helping;
-    int64_t begun_us; /* of the present window; 0: no window has begun */
-    int64_t cpu_us;   /* what all had used then */
-    int64_t busy_us;  /* the length of the windows in a row in which they were busy */
+    bool late;               /* it helps because the others were late, not because they were busy */
+    int64_t begun_us;        /* of the present window; 0: no window has begun */
+    struct help_times times; /* as they were then */
+    int64_t busy_us;         /* the length of the windows in a row in which they were busy */
 };
 
-/* Whether a window is over at this time, which is above 0: then read the processor time, and note it. */
+/* Whether a window is over at this time, which is above 0: then read the times, and note them. */
 bool help_pace_is_due(const struct help_pace *pace, int64_t now_us);
 
-/*
- * A window is over, and the next one begins. Returns `helping` from now on.
- *
- * cpu_us  the processor time that all threads have used since they began, the helper too
- */
-bool help_pace_note(struct help_pace *pace, int64_t now_us, int64_t cpu_us);
+/* A window is over, and the next one begins. Returns `helping` from now on. open_calls: those that are open now. */
+bool help_pace_note(struct help_pace *pace, int64_t now_us, struct help_times times, int open_calls);
 
 #endif

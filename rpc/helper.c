@@ -3,6 +3,10 @@
 #include "rpc/helper.h"
 
 #include <assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/condition.h"
@@ -11,40 +15,63 @@ enum { US_PER_S = 1000000, NS_PER_US = 1000 };
 
 void helper_init(struct helper *helper, int threads)
 {
+    *helper = (struct helper){ .pace = { .threads = threads } };
     pthread_mutex_init(&helper->lock, NULL);
     condition_init(&helper->changed);
-    helper->pace = (struct help_pace){ .threads = threads };
 }
 
 void helper_destroy(struct helper *helper)
 {
+    for (int i = 0; i < helper->clock_count; i++)
+        if (helper->clocks[i].schedstat >= 0)
+            close(helper->clocks[i].schedstat);
     pthread_cond_destroy(&helper->changed);
     pthread_mutex_destroy(&helper->lock);
 }
 
-void helper_join(struct helper *helper)
+static struct helper_clock own_clock(void)
 {
-    clockid_t clock;
-    int failed = pthread_getcpuclockid(pthread_self(), &clock);
+    struct helper_clock out = { .schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC) };
+    int failed = pthread_getcpuclockid(pthread_self(), &out.used);
 
     assert(!failed);
     (void)failed;
+    return out;
+}
+
+void helper_join(struct helper *helper)
+{
     pthread_mutex_lock(&helper->lock);
-    assert(helper->clock_count < HELPER_MAX_CLOCKS);
-    helper->clocks[helper->clock_count++] = clock;
+    assert(helper->clock_count < HELPER_MAX_THREADS);
+    helper->clocks[helper->clock_count++] = own_clock();
     pthread_mutex_unlock(&helper->lock);
 }
 
-/* Enter with the lock held. A thread whose clock cannot be read has ended, and counts no more. */
-static int64_t cpu_us(const struct helper *helper)
+/* The second number in the file, in nanoseconds: proc(5), /proc/[pid]/schedstat. 0: it cannot be read. */
+static int64_t waited_us(int schedstat)
 {
-    int64_t out = 0;
+    char text[128], *second;
+    ssize_t length = schedstat >= 0 ? pread(schedstat, text, sizeof(text) - 1, 0) : 0;
+
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    second = strchr(text, ' ');
+    return second ? strtoll(second, NULL, 10) / NS_PER_US : 0;
+}
+
+/* Enter with the lock held. A thread whose clock cannot be read has ended, and counts no more. */
+static struct help_times read_times(const struct helper *helper)
+{
+    struct help_times out = { 0 };
 
     for (int i = 0; i < helper->clock_count; i++) {
         struct timespec used;
 
-        if (clock_gettime(helper->clocks[i], &used) == 0)
-            out += used.tv_sec * US_PER_S + used.tv_nsec / NS_PER_US;
+        if (clock_gettime(helper->clocks[i].used, &used) != 0)
+            continue;
+        out.used_us += used.tv_sec * US_PER_S + used.tv_nsec / NS_PER_US;
+        out.waited_us += waited_us(helper->clocks[i].schedstat);
     }
     return out;
 }
@@ -60,7 +87,7 @@ static void set_needed(struct helper *helper, bool needed)
     pthread_cond_broadcast(&helper->changed);
 }
 
-void helper_look(struct helper *helper)
+void helper_look(struct helper *helper, int open_calls)
 {
     int64_t now_us;
 
@@ -68,7 +95,7 @@ void helper_look(struct helper *helper)
         return; /* there is no helper, or another thread looks */
     now_us = clock_monotonic_us();
     if (!helper->released && help_pace_is_due(&helper->pace, now_us))
-        set_needed(helper, help_pace_note(&helper->pace, now_us, cpu_us(helper)));
+        set_needed(helper, help_pace_note(&helper->pace, now_us, read_times(helper), open_calls));
     pthread_mutex_unlock(&helper->lock);
 }
 

@@ -165,9 +165,9 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
         if (drain_pace_may_begin(pace) && host->events.draining)
             host->events.draining(host->context);
         if (pace->events % LOOK_EVENTS == 0)
-            helper_look(&server->helper);
+            helper_look(&server->helper, atomic_load(&host->open));
     }
-    helper_look(&server->helper);
+    helper_look(&server->helper, atomic_load(&host->open));
     drain_pace_end(pace, atomic_load(&host->open));
     fresh->drains = false;
     (void)call_send_answers(host);

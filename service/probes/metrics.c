@@ -267,7 +267,7 @@ static void collect_connections(struct rpc_server *rpc, struct buf *out)
         "Calls of health and reflection refused: too many were open.");
     metrics_value(out, "tavola_open_method_calls_refused_total", "", (double)connections.open_calls_refused);
     metrics_family(out, "tavola_rpc_helper_starts_total", "counter",
-        "How often one more thread began to serve calls, because the others were busy.");
+        "How often one more thread began to serve calls, because the others were busy or late.");
     metrics_value(out, "tavola_rpc_helper_starts_total", "", (double)connections.helped);
 }
 

@@ -7,14 +7,17 @@
  */
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/macros.h"
 #include "rpc/channel.h"
+#include "rpc/helper.h"
 #include "rpc/server.h"
 
 enum {
@@ -134,6 +137,61 @@ START_TEST(a_server_whose_helper_has_never_served_stops)
 }
 END_TEST
 
+static atomic_bool over;
+
+/* Of two busy threads on one processor, each waits for half of the time. */
+static void stay_on(size_t cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ck_assert_int_eq(pthread_setaffinity_np(pthread_self(), sizeof(one), &one), 0);
+}
+
+static void *keep_busy(void *cpu)
+{
+    stay_on(*(size_t *)cpu);
+    while (!atomic_load(&over))
+        continue;
+    return NULL;
+}
+
+static size_t own_cpu(void)
+{
+    cpu_set_t allowed;
+    size_t cpu = 0;
+
+    ck_assert_int_eq(pthread_getaffinity_np(pthread_self(), sizeof(allowed), &allowed), 0);
+    while (!CPU_ISSET(cpu, &allowed))
+        cpu++;
+    return cpu;
+}
+
+START_TEST(a_helper_is_needed_by_a_thread_that_waits_for_a_processor)
+{
+    int64_t end_us = clock_monotonic_us() + WAIT_US;
+    size_t cpu = own_cpu();
+    struct helper helper;
+    pthread_t other;
+
+    if (access("/proc/thread-self/schedstat", R_OK) != 0)
+        return; /* this kernel does not tell how long threads wait */
+    over = false;
+    helper_init(&helper, 1);
+    ck_assert_int_eq(pthread_create(&other, NULL, keep_busy, &cpu), 0);
+    stay_on(cpu);
+    helper_join(&helper);
+    while (!atomic_load(&helper.needed) && clock_monotonic_us() < end_us)
+        helper_look(&helper, HELP_LATE_CALLS + 1);
+    atomic_store(&over, true);
+    pthread_join(other, NULL);
+    ck_assert(atomic_load(&helper.needed));
+    ck_assert_int_gt(helper.pace.times.waited_us, 0);
+    helper_destroy(&helper);
+}
+END_TEST
+
 Suite *test_helper_suite(void)
 {
     Suite *suite = suite_create("helper");
@@ -142,6 +200,7 @@ Suite *test_helper_suite(void)
     tcase_add_checked_fixture(tcase, start, stop);
     tcase_add_test(tcase, a_second_thread_serves_while_the_first_is_busy);
     tcase_add_test(tcase, a_server_whose_helper_has_never_served_stops);
+    tcase_add_test(tcase, a_helper_is_needed_by_a_thread_that_waits_for_a_processor);
     tcase_set_timeout(tcase, 120);
     suite_add_tcase(suite, tcase);
     return suite;
