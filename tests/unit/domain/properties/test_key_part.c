@@ -58,7 +58,8 @@ static struct str encoded(const struct key_part *part, struct value value, bool 
 {
     struct str out;
 
-    ck_assert(encode(part, value, last, &out));
+    if (!encode(part, value, last, &out))
+        ck_abort_msg("a value is not encoded");
     return out;
 }
 
