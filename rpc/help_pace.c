@@ -23,10 +23,11 @@ static void note_alone(struct help_pace *pace, const struct window *window)
 {
     bool is_busy = is_share(HELP_BUSY_PERCENT, window->used_us, window->all_us);
     bool has_no_time = is_share(HELP_BUSY_PERCENT, window->used_us + window->waited_us, window->all_us);
+    bool is_late = has_no_time && window->open_calls > HELP_LATE_CALLS;
 
     pace->busy_us = is_busy ? pace->busy_us + window->us : 0;
-    pace->late = has_no_time && window->open_calls > HELP_LATE_CALLS && pace->busy_us < HELP_AFTER_US;
-    pace->helping = pace->late || pace->busy_us >= HELP_AFTER_US;
+    pace->helping = is_late || pace->busy_us >= HELP_AFTER_US;
+    pace->late = pace->busy_us < HELP_AFTER_US;
 }
 
 static void note_help(struct help_pace *pace, const struct window *window)

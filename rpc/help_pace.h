@@ -23,9 +23,9 @@ enum {
     HELP_IDLE_PERCENT = 75,
     HELP_IDLE_WINDOW_US = 50000,
     /*
-     * The threads are late if more calls than this are open at the end of a window in which they used that share or
-     * waited for it. Then the helper begins at once, and ends when the threads are idle, waits counted, or at most
-     * half as many calls are open.
+     * The threads are late if they used or waited for HELP_BUSY_PERCENT of their processors during a window, and more
+     * calls than this are open at its end. Then the helper begins at once. It ends when all have used or waited for
+     * less than HELP_IDLE_PERCENT, or when at most half as many calls are open.
      */
     HELP_LATE_CALLS = 128,
 };
@@ -39,7 +39,7 @@ struct help_times {
 struct help_pace {
     int threads; /* those that always serve, 1 or more; set it, all other members are 0 at first */
     bool helping;
-    bool late;               /* it helps because the others were late, not because they were busy */
+    bool late;               /* while it helps: because the others were late, not because they were busy */
     int64_t begun_us;        /* of the present window; 0: no window has begun */
     struct help_times times; /* as they were then */
     int64_t busy_us;         /* the length of the windows in a row in which they were busy */

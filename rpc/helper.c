@@ -4,12 +4,11 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/condition.h"
+#include "base/digits.h"
 
 enum { US_PER_S = 1000000, NS_PER_US = 1000 };
 
@@ -50,14 +49,13 @@ void helper_join(struct helper *helper)
 /* The second number in the file, in nanoseconds: proc(5), /proc/[pid]/schedstat. 0: it cannot be read. */
 static int64_t waited_us(int schedstat)
 {
-    char text[128], *second;
-    ssize_t length = schedstat >= 0 ? pread(schedstat, text, sizeof(text) - 1, 0) : 0;
+    char bytes[128];
+    ssize_t length = schedstat >= 0 ? pread(schedstat, bytes, sizeof(bytes), 0) : 0;
+    struct str text = { bytes, length > 0 ? (size_t)length : 0 };
+    uint64_t waited_ns;
 
-    if (length <= 0)
-        return 0;
-    text[length] = '\0';
-    second = strchr(text, ' ');
-    return second ? strtoll(second, NULL, 10) / NS_PER_US : 0;
+    (void)str_take(&text, ' ');
+    return digits_take_unsigned(&text, INT64_MAX, &waited_ns) ? (int64_t)waited_ns / NS_PER_US : 0;
 }
 
 /* Enter with the lock held. A thread whose clock cannot be read has ended, and counts no more. */

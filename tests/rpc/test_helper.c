@@ -139,7 +139,6 @@ END_TEST
 
 static atomic_bool over;
 
-/* Of two busy threads on one processor, each waits for half of the time. */
 static void stay_on(size_t cpu)
 {
     cpu_set_t one;
@@ -157,7 +156,7 @@ static void *keep_busy(void *cpu)
     return NULL;
 }
 
-static size_t own_cpu(void)
+static size_t first_cpu(void)
 {
     cpu_set_t allowed;
     size_t cpu = 0;
@@ -168,10 +167,11 @@ static size_t own_cpu(void)
     return cpu;
 }
 
+/* Of two busy threads on one processor, each waits for half of the time. */
 START_TEST(a_helper_is_needed_by_a_thread_that_waits_for_a_processor)
 {
     int64_t end_us = clock_monotonic_us() + WAIT_US;
-    size_t cpu = own_cpu();
+    size_t cpu = first_cpu();
     struct helper helper;
     pthread_t other;
 
