@@ -40,13 +40,6 @@ enum {
     /* A drain whose handlers are slow can take long: within it, the load is looked at after so many events. */
     LOOK_EVENTS = 32,
     HELPER_POLL_MS = 2, /* a helper that finds nothing looks so often whether it is still needed */
-    /*
-     * The number of armed calls per method. A larger burst waits in the core until these are taken. Debian's
-     * core looks through all outstanding tags, armed calls included, for each tag that completes: with 32
-     * armed calls per method the search was a third of its instructions per call.
-     */
-    ARMED_CALLS = 4,
-    ARMED_UNKNOWN_CALLS = 2,
     CLOSING_EVENTS_MAX = 1024,
     PEER_PING_INTERVAL_MS = 9000,
     KEEPALIVE_TIME_MS = 60000,
@@ -367,14 +360,14 @@ static void register_methods(struct rpc_server *server, const struct rpc_options
     }
 }
 
+/*
+ * One call of each method: what arrives before its successor is armed waits in the core, which costs less than more armed
+ * calls. Debian's core looks through all outstanding tags, armed calls included, for each tag that completes.
+ */
 static void arm_all(struct rpc_server *server)
 {
-    for (size_t i = 0; i < server->slot_count; i++) {
-        int count = server->slots[i].method ? ARMED_CALLS : ARMED_UNKNOWN_CALLS;
-
-        while (count-- > 0)
-            call_arm(&server->host, &server->slots[i]);
-    }
+    for (size_t i = 0; i < server->slot_count; i++)
+        call_arm(&server->host, &server->slots[i]);
 }
 
 static struct door *door_for(const struct rpc_options *options)
