@@ -33,6 +33,7 @@ struct operation_call {
     struct operation operation;
     struct str message; /* the request; valid until the call is answered */
     bool has_message;
+    bool is_refused; /* before a message arrived */
     struct memory_hold memory;
     struct recheck_call recheck;    /* the call continues in `resume` */
     const struct call_trace *trace; /* NULL: the call is not traced */
@@ -132,6 +133,7 @@ static void admit(struct operation_call *state)
         rpc_call_read(state->call);
     } else if (!recheck_wait(state->ctx.service, &state->ctx.caller, &state->recheck)) {
         begin_trace(state);
+        state->is_refused = true;
         refuse_call(state, &err);
     }
 }
@@ -260,13 +262,19 @@ static void resume(struct recheck_call *waiting)
     admit(CONTAINER_OF(waiting, struct operation_call, recheck));
 }
 
-/* Until a message has arrived, this file may end the call; afterwards only `done` may. */
+/*
+ * Until a message has arrived, this file may end the call; afterwards only `done` may. A call that waits for its account
+ * leaves, so that the monitor neither admits nor refuses it any more.
+ */
 static void on_cancelled(struct rpc_call *call)
 {
     struct operation_call *state = rpc_call_state(call);
 
     atomic_store(&state->operation.cancelled, true);
-    if (!state->has_message)
+    if (state->has_message)
+        return;
+    recheck_leave(&state->ctx.service->recheck, &state->recheck);
+    if (!state->is_refused)
         rpc_call_finish(call, codec_error_status_code(STATUS_CANCELLED), STR_EMPTY, STR_EMPTY);
 }
 

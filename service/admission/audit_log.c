@@ -60,6 +60,8 @@ static struct str method_of(const char *path)
  */
 static struct str proven_account(const struct caller *caller)
 {
+    if (!caller->authenticator) /* a server that stops identifies nobody */
+        return STR_EMPTY;
     if (caller->authenticator->open)
         return caller->access.account;
     return caller->presented.generation ? caller->presented.credential.account : STR_EMPTY;

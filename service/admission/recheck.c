@@ -44,36 +44,46 @@ bool recheck_wait(struct service *service, const struct caller *caller, struct r
     return true;
 }
 
-/* Take the calls off the list that have waited since until_us or longer; returns them as a list. */
-static struct recheck_call *take_calls(struct recheck *recheck, int64_t until_us)
+/* Enter with the lock held. The latest call that has waited since until_us or longer, off the list; NULL: none. */
+static struct recheck_call *take_call(struct recheck *recheck, int64_t until_us)
 {
-    struct recheck_call *taken = NULL;
-
-    pthread_mutex_lock(&recheck->lock);
-    for (struct recheck_call **at = &recheck->first; *at;) {
+    for (struct recheck_call **at = &recheck->first; *at; at = &(*at)->next) {
         struct recheck_call *call = *at;
 
-        if (call->since_us > until_us) {
-            at = &call->next;
+        if (call->since_us > until_us)
             continue;
-        }
         *at = call->next;
-        call->next = taken;
-        taken = call;
         recheck->count--;
+        return call;
     }
-    pthread_mutex_unlock(&recheck->lock);
-    return taken;
+    return NULL;
 }
 
+void recheck_leave(struct recheck *recheck, struct recheck_call *call)
+{
+    if (call->since_us == 0)
+        return;
+    pthread_mutex_lock(&recheck->lock);
+    for (struct recheck_call **at = &recheck->first; *at; at = &(*at)->next) {
+        if (*at != call)
+            continue;
+        *at = call->next;
+        recheck->count--;
+        break;
+    }
+    pthread_mutex_unlock(&recheck->lock);
+}
+
+/* The lock is held while a call is resumed, so that nobody ends it meanwhile, and released between two calls. */
 void recheck_resume(struct recheck *recheck, int64_t look_began_us)
 {
-    struct recheck_call *call = take_calls(recheck, look_began_us);
+    struct recheck_call *call;
 
-    while (call) {
-        struct recheck_call *next = call->next;
-
-        call->resume(call);
-        call = next;
-    }
+    do {
+        pthread_mutex_lock(&recheck->lock);
+        call = take_call(recheck, look_began_us);
+        if (call)
+            call->resume(call);
+        pthread_mutex_unlock(&recheck->lock);
+    } while (call);
 }

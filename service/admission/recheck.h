@@ -20,7 +20,7 @@ struct service;
 
 enum { RECHECK_MAX = 256 };
 
-/* A member of each call. All zero at first. The call must not end while it waits. */
+/* A member of each call. All zero at first. The call must not end while it waits: recheck_leave. */
 struct recheck_call {
     struct recheck_call *next;
     int64_t since_us; /* clock_monotonic_us; 0: the call has not waited */
@@ -38,10 +38,17 @@ void recheck_cleanup(struct recheck *recheck);
 
 /*
  * Called when caller_identify has refused a caller. true: the call waits. The store's monitor calls `resume` once,
- * maybe before this function returns; `resume` must identify the caller again and must not block. false: the refusal
- * is final, because the signer of the credential is known, the call has waited before, or too many calls wait.
+ * maybe before this function returns, unless the call leaves before; `resume` must identify the caller again and must
+ * not block. false: the refusal is final, because the signer of the credential is known, the call has waited before, or
+ * too many calls wait.
  */
 bool recheck_wait(struct service *service, const struct caller *caller, struct recheck_call *call);
+
+/*
+ * The call waits no more, and no `resume` of it runs: it was taken off the list, or `resume` has returned, or it has never
+ * waited. For the thread that called recheck_wait, or one that follows it.
+ */
+void recheck_leave(struct recheck *recheck, struct recheck_call *call);
 
 /* The monitor has read the accounts, or has failed: resume the calls that waited when it began. */
 void recheck_resume(struct recheck *recheck, int64_t look_began_us);

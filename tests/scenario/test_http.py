@@ -2,6 +2,7 @@
 """The methods over HTTP: the Connect protocol, and what a client may do to a connection."""
 
 import base64
+import contextlib
 import gzip
 import http.client
 import json
@@ -454,6 +455,21 @@ class TestCredentials(SecurityCase):
                 self.assertEqual((reply.status, reply.json()["code"]), (status, code))
         with Raw(address) as raw:
             raw.send(TestConnections.REQUEST % (5_000_000, b"", b""))
+            self.assertTrue(raw.read_all().startswith(b"HTTP/1.1 401"))
+
+    def test_clients_may_hang_up_while_their_account_is_looked_for(self):
+        unknown = f"Authorization: Bearer {token(self.keys[0], account='nobody')}\r\n".encode()
+
+        with self.stack.locked("catalogue"), contextlib.ExitStack() as open_callers:  # nobody is found or missed meanwhile
+            callers = [open_callers.enter_context(Raw(address_of(self.stack))) for _ in range(16)]
+            for caller in callers:
+                caller.send(TestConnections.REQUEST % (100_000, unknown, b""))
+            for caller in callers:
+                caller.socket.shutdown(socket.SHUT_WR)
+            replies = [caller.read_all() for caller in callers]
+        self.assertTrue(all(reply == b"" or reply.startswith(b"HTTP/1.1 499") for reply in replies), replies)
+        with Raw(address_of(self.stack)) as raw:
+            raw.send(TestConnections.REQUEST % (100_000, unknown, b""))
             self.assertTrue(raw.read_all().startswith(b"HTTP/1.1 401"))
 
 
