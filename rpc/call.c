@@ -37,8 +37,9 @@ enum {
     CODE_RESOURCE_EXHAUSTED = GRPC_STATUS_RESOURCE_EXHAUSTED,
     CODE_UNIMPLEMENTED = GRPC_STATUS_UNIMPLEMENTED,
     METHOD_SHOWN_BYTES = 256,
-    /* Calls that notice when their client goes away. Debian's core looks through all outstanding tags for each that
-     * completes: with 7,000 calls waiting, each call took twice as long. */
+    /* Unary calls that notice when their client goes away. Debian's core looks through all outstanding tags for each that
+     * completes: with 7,000 calls waiting, each call took twice as long. A server stream always notices: one that is
+     * never answered would stay for ever. */
     MAX_WATCHED = 512,
 };
 
@@ -65,6 +66,11 @@ static struct core_call *call_new(struct call_host *host, const struct call_slot
         call->tags[i] = (struct call_tag){ .call = call, .batch = (enum call_batch)i };
     atomic_fetch_add(&host->alive, 1);
     return call;
+}
+
+static bool is_unary(const struct core_call *call)
+{
+    return call->base.method && call->base.method->kind == RPC_UNARY;
 }
 
 static void tell_host(struct call_host *host)
@@ -207,6 +213,8 @@ static void end_call(struct core_call *call)
     if (!call->silent) {
         if (host->events.ended)
             host->events.ended(&call->base);
+        if (!call->late && is_unary(call))
+            atomic_fetch_sub(&host->open_unary, 1);
         if (!call->late && atomic_fetch_sub(&host->open, 1) == 1 && atomic_load(&host->stopping))
             tell_host(host);
     }
@@ -266,6 +274,8 @@ static void begin_call(struct core_call *call)
     call->late = atomic_load(&host->stopping);
     if (!call->late)
         atomic_fetch_add(&host->open, 1);
+    if (!call->late && is_unary(call))
+        atomic_fetch_add(&host->open_unary, 1);
     call->base.begun_us = clock_monotonic_us();
     if (host->events.begin)
         host->events.begin(&call->base);
@@ -379,6 +389,11 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
     return deliver(call);
 }
 
+static bool may_watch(const struct core_call *call)
+{
+    return !is_unary(call) || atomic_load(&call->host->watched) < MAX_WATCHED;
+}
+
 void call_settle(struct call_list *fresh)
 {
     while (fresh->first) {
@@ -387,7 +402,7 @@ void call_settle(struct call_list *fresh)
         fresh->first = call->next_fresh;
         pthread_mutex_lock(&call->lock);
         call->in_flight &= ~(1U << FRESH);
-        if (call->close_started || atomic_load(&call->host->watched) >= MAX_WATCHED) {
+        if (call->close_started || !may_watch(call)) {
             (void)deliver(call);
         } else {
             call->is_watched = true;

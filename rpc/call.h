@@ -21,8 +21,10 @@ struct call_host {
     grpc_completion_queue *queue;
     struct rpc_events events;
     void *context;
-    atomic_int open;  /* calls that began before `stopping` was set and have not ended */
-    atomic_int alive; /* the same and the armed calls */
+    atomic_int open; /* calls that began before `stopping` was set and have not ended */
+    atomic_int
+        open_unary; /* the unary ones of them, which are soon answered; watches and other streams may be idle */
+    atomic_int alive; /* all calls, armed ones too */
     pthread_mutex_t lock;
     atomic_bool stopping;
     /* signalled when alive or open becomes 0, or shut_down becomes true */

@@ -26,11 +26,11 @@
 #include "base/macros.h"
 #include "rpc/door_table.h"
 #include "rpc/lingering.h"
+#include "rpc/server.h"
 
 enum {
     MAX_SOCKETS = 1 << 20,
     MAX_LISTENERS = 16,
-    MAX_UNAUTHENTICATED_CALLS = 256, /* open on one connection at the same time */
     /*
      * An address that was hung up on is refused for this long. The time doubles with each further hang-up
      * within FORGIVEN_US.
@@ -500,7 +500,7 @@ struct door_connection *door_enter(struct door *door, struct str peer)
         return NULL;
     pthread_mutex_lock(&lock);
     connection = door_table_find(&door->table, &from);
-    if (connection && !connection->is_authenticated && connection->calls >= MAX_UNAUTHENTICATED_CALLS) {
+    if (connection && !connection->is_authenticated && connection->calls >= RPC_STREAMS) {
         hang_up(connection, DOOR_CALLS);
         connection = NULL;
     }

@@ -5,6 +5,8 @@
  */
 #include "rpc/door_rules.h"
 
+#include "rpc/server.h"
+
 enum { US_PER_S = 1000000, KIB = 1024 };
 
 const char *const door_rules_names[DOOR_REASONS] = { "none", "full", "address", "returned", "files", "header",
@@ -17,14 +19,14 @@ struct allowance {
 };
 
 /*
- * While a connection is unauthenticated: 256 streams at once cover a caller's first burst (the server allows
- * 256 streams per connection), each with a body of 32 KiB; 50 streams a second are more than probes open.
+ * While a connection is unauthenticated: as many streams at once as the server offers, because a caller may begin with so
+ * many, each with a body of 8 KiB; 50 streams a second are more than probes open.
  * Once it is authenticated, only resets and other frames are bounded: callers reset streams whose deadline
  * has passed, and send pings.
  */
 static const struct allowance allowances[2][ALLOWANCES] = {
     {
-        [ALLOWANCE_STREAMS] = { 256, 50, DOOR_STREAMS },
+        [ALLOWANCE_STREAMS] = { RPC_STREAMS, 50, DOOR_STREAMS },
         [ALLOWANCE_RESETS] = { 128, 50, DOOR_RESETS },
         [ALLOWANCE_OTHERS] = { 256, 50, DOOR_FRAMES },
         [ALLOWANCE_SMALL] = { 2048, 500, DOOR_FRAMES },

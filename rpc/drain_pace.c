@@ -14,10 +14,11 @@ static bool has_reached_end(const struct drain_pace *pace)
 
 void drain_pace_begin(struct drain_pace *pace, int64_t now_us)
 {
-    pace->begun_us = now_us;
     pace->events = 1;
     pace->empty = 0;
-    pace->overload = pace->many_open || now_us - pace->end_found_us > DRAIN_OVERLOAD_US;
+    if (!pace->end_missed)
+        pace->missed_us = now_us;
+    pace->overload = pace->many_open || now_us - pace->missed_us > DRAIN_OVERLOAD_US;
 }
 
 void drain_pace_polled(struct drain_pace *pace, bool found)
@@ -42,9 +43,8 @@ bool drain_pace_may_begin(const struct drain_pace *pace)
 
 void drain_pace_end(struct drain_pace *pace, int open_calls)
 {
-    if (has_reached_end(pace)) {
+    pace->end_missed = !has_reached_end(pace);
+    if (!pace->end_missed)
         pace->many_open = open_calls >= DRAIN_OVERLOAD_CALLS;
-        pace->end_found_us = pace->begun_us;
-    }
     pace->others_came = pace->events > 1;
 }

@@ -33,22 +33,22 @@ enum {
     DRAIN_EVENTS_PER_REFUSAL = 8,
     /* There is an overload if so many calls were open when the end of the queue was last reached, */
     DRAIN_OVERLOAD_CALLS = 1024,
-    /* or if the end was not reached for so long. */
+    /* or if drains have missed the end for so long. */
     DRAIN_OVERLOAD_US = 50000,
 };
 
 /* What a queue thread knows of its drains; all members are 0 at first. */
 struct drain_pace {
     /* of the present drain */
-    int64_t begun_us;
     int events;    /* handled so far, the first message included */
     int empty;     /* polls in a row that found nothing */
     bool overload; /* decided when it began */
 
     /* of earlier ones */
-    bool others_came;     /* the last one found more than its first message */
-    bool many_open;       /* calls, when the end of the queue was last reached */
-    int64_t end_found_us; /* when that drain began */
+    bool others_came;  /* the last one found more than its first message */
+    bool many_open;    /* unary calls, when the end of the queue was last reached */
+    bool end_missed;   /* by the last one */
+    int64_t missed_us; /* when the first drain began that has missed it since it was reached */
 };
 
 /* A drain begins, with one message. */
@@ -68,7 +68,7 @@ bool drain_pace_is_over(const struct drain_pace *pace, int refused, int unsent);
 /* Whether what was collected may begin now, though the drain goes on. Ask after each poll. */
 bool drain_pace_may_begin(const struct drain_pace *pace);
 
-/* The drain has ended. open_calls: those that are open now. */
+/* The drain has ended. open_calls: unary calls that are open now. */
 void drain_pace_end(struct drain_pace *pace, int open_calls);
 
 #endif

@@ -38,7 +38,7 @@
 enum {
     THREADS_MAX = 64,
     /* A drain whose handlers are slow can take long: within it, the load is looked at after so many events. */
-    LOOK_EVENTS = 32,
+    LOOK_EVENTS = DRAIN_EVENTS_BEGIN,
     HELPER_POLL_MS = 2, /* a helper that finds nothing looks so often whether it is still needed */
     CLOSING_EVENTS_MAX = 1024,
     PEER_PING_INTERVAL_MS = 9000,
@@ -158,10 +158,10 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
         if (drain_pace_may_begin(pace) && host->events.draining)
             host->events.draining(host->context);
         if (pace->events % LOOK_EVENTS == 0)
-            helper_look(&server->helper, atomic_load(&host->open));
+            helper_look(&server->helper, atomic_load(&host->open_unary));
     }
-    helper_look(&server->helper, atomic_load(&host->open));
-    drain_pace_end(pace, atomic_load(&host->open));
+    helper_look(&server->helper, atomic_load(&host->open_unary));
+    drain_pace_end(pace, atomic_load(&host->open_unary));
     fresh->drains = false;
     (void)call_send_answers(host);
     if (host->events.drained)
@@ -227,6 +227,8 @@ static void *help(void *argument)
             return NULL;
         if (event.type == GRPC_OP_COMPLETE)
             handle_event(&thread, event);
+        else /* of a load that has ended nobody else looks whether the helper is still needed */
+            helper_look(&server->helper, atomic_load(&server->host.open_unary));
     }
 }
 

@@ -95,6 +95,12 @@ struct rpc_events {
 };
 
 /* Bounds of what callers may use. 0: not bounded. */
+/*
+ * Calls that a connection may have open, where rpc_limits does not say otherwise. A caller may begin with so many, so an
+ * unauthenticated connection may have them too.
+ */
+enum { RPC_STREAMS = 1024 };
+
 struct rpc_limits {
     /* in all; a new connection takes the place of the oldest one on which no call was admitted */
     int connections;

@@ -31,7 +31,6 @@ enum {
     OPEN_CALL_BYTES = 16 * KIB,
     MAX_OPEN_CALLS = 4096,
     OPEN_CALLS_PER_CONNECTION = 64,
-    STREAMS = 1024,
     FIRST_CALL_MS = 20000,
 };
 
@@ -184,7 +183,7 @@ void memory_bound_set_limits(const struct memory_bound *bound, long long files, 
     if (limits->open_calls_per_connection == 0)
         limits->open_calls_per_connection = OPEN_CALLS_PER_CONNECTION;
     if (limits->streams == 0)
-        limits->streams = STREAMS;
+        limits->streams = RPC_STREAMS;
     if (limits->first_call_ms == 0)
         limits->first_call_ms = FIRST_CALL_MS;
 }

@@ -3,7 +3,12 @@
 afterwards.
 """
 
+import time
+
 from attack_case import AttackCase
+from frames import Connection, data_frames, message, open_stream
+
+STREAMS = 1024  # that the server offers
 
 
 class BeforeAuthentication(AttackCase):
@@ -70,3 +75,16 @@ class BeforeAuthentication(AttackCase):
     def test_c7_endless_header_through_tls(self):
         self.start_with_tls()
         self.attacked("endless_header")
+
+    def test_a_caller_may_begin_with_all_calls_that_it_is_offered(self):
+        """No attack: all of them are in one packet, before the first is admitted."""
+        self.start()
+        burst = b"".join(
+            open_stream(number, "/tavola.v1.TableService/ListTables", authorization=f"Bearer {self.token}")
+            + data_frames(number, message(b""))
+            for number in range(1, 2 * STREAMS, 2))
+        until = time.monotonic() + 30
+        with Connection(self.address) as caller:
+            self.assertTrue(caller.send(burst, until))
+            while len(caller.ended) < STREAMS:
+                self.assertTrue(caller.turn(until), f"{len(caller.ended)} calls of {STREAMS} were answered")

@@ -9,6 +9,7 @@
  *   Facts    answers with what the call knows of itself
  *   Collect  client stream: answers with all messages joined
  *   Count    server stream: as many messages as the request says, each when the last has left
+ *   Watch    server stream: sends nothing, until the client leaves
  *   Chat     bidi: echoes every message
  */
 #ifndef TESTS_RPC_ECHO_SERVER_H
@@ -43,7 +44,7 @@ struct echo {
     bool keep_cancelled; /* the test itself finishes calls of Hold that are cancelled */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int begun, cancelled, ended, draining, drained, half_closed, sent; /* number of events so far */
+    int begun, cancelled, ended, draining, drained, half_closed, sent, watching; /* number of events so far */
     struct rpc_call *held[HELD_MAX];
     int held_count;
     struct rpc_call *batched[HELD_MAX];
@@ -179,6 +180,8 @@ static inline void echo_message(struct rpc_call *call, struct str message)
     } else if (echo_is(call, "Collect")) {
         buf_append(&state->joined, message);
         rpc_call_read(call);
+    } else if (echo_is(call, "Watch")) {
+        echo_note(&echo.watching);
     } else if (echo_is(call, "Count")) {
         state->count = echo_number(message);
         echo_count(call);
@@ -251,6 +254,7 @@ static const struct rpc_method echo_methods[] = {
     { "/test.Echo/Facts", RPC_UNARY, "Facts", false, false },
     { "/test.Echo/Collect", RPC_CLIENT_STREAM, "Collect", false, false },
     { "/test.Echo/Count", RPC_SERVER_STREAM, "Count", false, false },
+    { "/test.Echo/Watch", RPC_SERVER_STREAM, "Watch", false, false },
     { "/test.Echo/Chat", RPC_BIDI, "Chat", false, false },
 };
 

@@ -4,6 +4,8 @@
 
 #include <check.h>
 
+#include "rpc/server.h"
+
 enum { SECOND_US = 1000000, HOUR_S = 3600 };
 
 static const struct rules_case {
@@ -47,7 +49,8 @@ END_TEST
 START_TEST(a_burst_passes_once)
 {
     struct door_used used = { 0 };
-    struct frame_counts first = { .streams = 256 }, second = { .streams = 1 }, later = { .streams = 50 };
+    struct frame_counts first = { .streams = RPC_STREAMS }, second = { .streams = 1 },
+                        later = { .streams = 50 };
 
     ck_assert_int_eq(door_rules_charge(&used, &first, false, SECOND_US), DOOR_NONE);
     ck_assert_uint_eq(first.streams, 0);

@@ -138,6 +138,21 @@ START_TEST(a_queue_without_an_end_becomes_an_overload)
 }
 END_TEST
 
+START_TEST(a_pause_is_no_overload)
+{
+    struct drain_pace pace = { 0 };
+
+    drain_pace_begin(&pace, 100 * DRAIN_OVERLOAD_US);
+    ck_assert(!pace.overload);
+    (void)polls_at_the_end(&pace);
+    drain_pace_end(&pace, 1);
+    drain_pace_begin(&pace, 200 * DRAIN_OVERLOAD_US);
+    ck_assert(!pace.overload);
+    find(&pace, DRAIN_EVENTS_BEGIN - 1);
+    ck_assert(drain_pace_may_begin(&pace));
+}
+END_TEST
+
 /* How often what was collected may begin within a drain of so many events. */
 static int times_begun(struct drain_pace *pace, int events)
 {
@@ -190,6 +205,7 @@ Suite *test_drain_pace_suite(void)
     tcase_add_test(tcase, refusals_count_as_several_events);
     tcase_add_test(tcase, with_many_open_calls_all_is_read_before_answers_are_sent);
     tcase_add_test(tcase, a_queue_without_an_end_becomes_an_overload);
+    tcase_add_test(tcase, a_pause_is_no_overload);
     suite_add_tcase(suite, tcase);
     return suite;
 }

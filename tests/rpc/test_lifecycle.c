@@ -118,6 +118,26 @@ START_TEST(sending_handler_sees_the_client_leave)
 }
 END_TEST
 
+/* More than the unary calls for which the server looks. */
+START_TEST(every_idle_stream_sees_its_client_leave)
+{
+    enum { WATCHES = 600 };
+    struct rpc_stream *watches[WATCHES];
+
+    for (int i = 0; i < WATCHES; i++) {
+        watches[i] = open_stream("/test.Echo/Watch");
+        ck_assert(rpc_stream_send(watches[i], str_of("watch")));
+        rpc_stream_half_close(watches[i]);
+    }
+    echo_wait(&echo.watching, WATCHES);
+    for (int i = 0; i < WATCHES; i++)
+        ck_assert_int_eq(finish(watches[i]), CODE_CANCELLED);
+
+    echo_wait(&echo.ended, WATCHES);
+    ck_assert_int_eq(echo.cancelled, WATCHES);
+}
+END_TEST
+
 START_TEST(late_reply_is_dropped)
 {
     struct rpc_call *call;
@@ -657,6 +677,7 @@ Suite *test_lifecycle_suite(void)
     tcase_add_test(tc, handler_sees_the_deadline_pass);
     tcase_add_test(tc, reading_handler_sees_the_client_leave);
     tcase_add_test(tc, sending_handler_sees_the_client_leave);
+    tcase_add_test(tc, every_idle_stream_sees_its_client_leave);
     tcase_add_test(tc, late_reply_is_dropped);
     tcase_add_test(tc, reply_may_come_from_any_thread);
     tcase_add_test(tc, replies_of_one_thread_leave_together);
