@@ -20,6 +20,7 @@
 #include "base/macros.h"
 #include "domain/database/database_settings.h"
 #include "domain/database/sqlstate.h"
+#include "store/connection/cancel_request.h"
 #include "store/connection/prepared.h"
 #include "store/connection/schema_version.h"
 #include "store/sql.h"
@@ -76,11 +77,18 @@ void pg_init(struct pg *pg, const char *conninfo, const char *role)
     };
 }
 
+static void forget_cancel(struct pg *pg)
+{
+    cancel_request_release(pg->cancel);
+    pg->cancel = NULL;
+}
+
 void pg_close(struct pg *pg)
 {
     if (pg->conn)
         PQfinish(pg->conn);
     pg->conn = NULL;
+    forget_cancel(pg);
     pg->syncs = 0;
     pg->comes_singly = false;
     prepared_free(pg->prepared);
@@ -284,16 +292,19 @@ void pg_unbound(struct pg *pg)
  */
 static void cancel_if_given_up(struct pg *pg, int64_t now_us)
 {
-    char ignored[256];
-    PGcancel *cancel;
-
     if (pg->cancel_sent || !(now_us >= pg->give_up_us || (pg->given_up && atomic_load(pg->given_up))))
         return;
     pg->cancel_sent = true;
-    cancel = PQgetCancel(pg->conn);
-    if (cancel)
-        (void)PQcancel(cancel, ignored, sizeof(ignored));
-    PQfreeCancel(cancel);
+    pg->cancel = cancel_request_send(pg->conn);
+}
+
+/* What was waited for is there. A request to cancel that is still under way would cancel the next statement. */
+static enum status end_wait(struct pg *pg, int64_t deadline_us, struct error *err)
+{
+    if (!cancel_request_wait(pg->cancel, deadline_us))
+        return connection_lost(pg, "a request to cancel does not end", err);
+    forget_cancel(pg);
+    return STATUS_OK;
 }
 
 /* How long to wait until the next check of whether the caller has gone. */
@@ -344,7 +355,7 @@ static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct
         if (unsent < 0)
             return connection_lost(pg, "write failed", err);
         if (unsent == 0 && done(pg))
-            return STATUS_OK;
+            return end_wait(pg, deadline_us, err);
         if (unsent > 0)
             fd.events |= POLLOUT;
         now_us = clock_monotonic_us();

@@ -55,6 +55,7 @@ struct pg {
     int64_t give_up_us;
     const atomic_bool *given_up;
     bool cancel_sent;
+    struct cancel_request *cancel; /* NULL: none that may still be under way */
 };
 
 /*

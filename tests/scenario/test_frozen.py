@@ -53,6 +53,14 @@ class Frozen(unittest.TestCase):
             self.caller.insert_entity(table="things", entity=entity("p", "frozen"), timeout=3)
         self.assertIn(caught.exception.code, ("UNAVAILABLE", "DEADLINE_EXCEEDED"))
 
+    def test_reads_that_are_given_up_do_not_keep_the_server_from_stopping(self):
+        self.stack.cluster.send(signal.SIGSTOP)
+        self.addCleanup(self.stack.cluster.send, signal.SIGCONT)
+        with self.assertRaises(ApiError) as caught:
+            self.caller.count_entities(query={"table": "things"}, timeout=2)
+        self.assertIn(caught.exception.code, ("UNAVAILABLE", "DEADLINE_EXCEEDED"))
+        self.assertEqual(self.stack.server.stop(), 0)
+
     def test_no_word_of_libpq_reaches_a_caller(self):
         self.stack.cluster.kill()
         self.await_health("NOT_SERVING")
