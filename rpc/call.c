@@ -37,9 +37,11 @@ enum {
     CODE_RESOURCE_EXHAUSTED = GRPC_STATUS_RESOURCE_EXHAUSTED,
     CODE_UNIMPLEMENTED = GRPC_STATUS_UNIMPLEMENTED,
     METHOD_SHOWN_BYTES = 256,
-    /* Unary calls that notice when their client goes away. Debian's core looks through all outstanding tags for each that
-     * completes: with 7,000 calls waiting, each call took twice as long. A server stream always notices: one that is
-     * never answered would stay for ever. */
+    /*
+     * Unary calls that notice when their client goes away. Debian's core looks through all outstanding tags for each
+     * that completes: with 7,000 calls waiting, each call took twice as long. A server stream always notices: one that
+     * is never answered would stay for ever.
+     */
     MAX_WATCHED = 512,
 };
 

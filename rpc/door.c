@@ -350,9 +350,11 @@ static void add_connection(struct door *door, int socket, const struct door_addr
     connection->accepted_us = clock_monotonic_us();
     connection->is_authenticated = !address->is_known;
     frame_scan_init(&connection->scan);
-    door_table_add(&door->table, connection);
-    if (!connection->is_authenticated && atomic_fetch_add(&door->unauthenticated, 1) == 0)
+    if (!door->table.oldest) /* the watcher sleeps */
         pthread_cond_broadcast(&door->changed);
+    door_table_add(&door->table, connection);
+    if (!connection->is_authenticated)
+        atomic_fetch_add(&door->unauthenticated, 1);
     atomic_store_explicit(&sockets[socket], connection, memory_order_release);
 }
 
@@ -372,6 +374,11 @@ bool door_admit(struct door *door, int socket, const struct sockaddr *address)
     return reason == DOOR_NONE;
 }
 
+bool door_is_short_of_files(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 bool door_turn_away(struct door *door, int listener)
 {
     int socket;
@@ -384,7 +391,9 @@ bool door_turn_away(struct door *door, int listener)
         close(socket);
         count_reason(door, DOOR_FILES);
     }
-    door->stuck_listener = socket < 0 && (errno == EMFILE || errno == ENFILE) ? listener : -1;
+    door->stuck_listener = socket < 0 && door_is_short_of_files(errno) ? listener : -1;
+    if (door->stuck_listener >= 0)
+        pthread_cond_broadcast(&door->changed);
     door->spare = open_spare();
     pthread_mutex_unlock(&lock);
     return socket >= 0;

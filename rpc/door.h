@@ -117,9 +117,12 @@ void door_note_listener(int socket);
 /* Decide about a connection that was accepted. false: close the socket. */
 bool door_admit(struct door *door, int socket, const struct sockaddr *address);
 
+/* Whether accept4 has failed with this errno because descriptors or memory for sockets are short. */
+bool door_is_short_of_files(int error);
+
 /*
  * accept4 has found no free descriptor: accept one waiting connection with the spare descriptor, and close
- * it. false: no connection waits, or there is no spare descriptor.
+ * it. false: no connection waits, or there is no spare descriptor; then the watcher tries again later.
  */
 bool door_turn_away(struct door *door, int listener);
 

@@ -19,8 +19,8 @@ struct allowance {
 };
 
 /*
- * While a connection is unauthenticated: as many streams at once as the server offers, because a caller may begin with so
- * many, each with a body of 8 KiB; 50 streams a second are more than probes open.
+ * While a connection is unauthenticated: as many streams at once as the server offers, because a caller may begin with
+ * so many, each with a body of 8 KiB; 50 streams a second are more than probes open.
  * Once it is authenticated, only resets and other frames are bounded: callers reset streams whose deadline
  * has passed, and send pings.
  */

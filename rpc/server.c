@@ -227,7 +227,7 @@ static void *help(void *argument)
             return NULL;
         if (event.type == GRPC_OP_COMPLETE)
             handle_event(&thread, event);
-        else /* of a load that has ended nobody else looks whether the helper is still needed */
+        else /* after a load no drain looks whether the helper is still needed */
             helper_look(&server->helper, atomic_load(&server->host.open_unary));
     }
 }
@@ -363,8 +363,8 @@ static void register_methods(struct rpc_server *server, const struct rpc_options
 }
 
 /*
- * One call of each method: what arrives before its successor is armed waits in the core, which costs less than more armed
- * calls. Debian's core looks through all outstanding tags, armed calls included, for each tag that completes.
+ * One call of each method: what arrives before its successor is armed waits in the core, which costs less than more
+ * armed calls. Debian's core looks through all outstanding tags, armed calls included, for each tag that completes.
  */
 static void arm_all(struct rpc_server *server)
 {

@@ -96,8 +96,8 @@ struct rpc_events {
 
 /* Bounds of what callers may use. 0: not bounded. */
 /*
- * Calls that a connection may have open, where rpc_limits does not say otherwise. A caller may begin with so many, so an
- * unauthenticated connection may have them too.
+ * Calls that a connection may have open, where rpc_limits does not say otherwise. A caller may begin with so many, so
+ * an unauthenticated connection may have them too.
  */
 enum { RPC_STREAMS = 1024 };
 

@@ -35,11 +35,6 @@ int listen(int socket, int backlog)
     return (int)result;
 }
 
-static bool is_short_of_files(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 /*
  * The core takes every error but EAGAIN for the end of the listener. It is told only once that connections
  * wait, and calls accept4 until it gets EAGAIN.
@@ -58,7 +53,7 @@ static int accept_through(
             if (door_admit(door, socket, address))
                 return socket;
             close(socket);
-        } else if (is_short_of_files(errno)) {
+        } else if (door_is_short_of_files(errno)) {
             if (!door_turn_away(door, listener)) {
                 errno = EAGAIN;
                 return -1;

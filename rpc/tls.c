@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/macros.h"
 #include "base/pem_file.h"
 
 struct tls_files {
@@ -72,14 +73,24 @@ static void files_cleanup(struct tls_files *files)
     pem_file_cleanup(&files->client_ca);
 }
 
+/* All of them are looked at, so that reload knows which it has seen. */
 static enum status files_open(const struct rpc_server_tls *tls, struct tls_files *out, struct error *err)
 {
+    const char *paths[] = { tls->certificate, tls->key, tls->client_ca };
+    struct pem_file *files[] = { &out->certificate, &out->key, &out->client_ca };
+    enum status status = STATUS_OK;
+    struct error ignored = { 0 };
+
     *out = (struct tls_files){ 0 };
-    TRY(pem_file_open(tls->certificate, &out->certificate, err));
-    TRY(pem_file_open(tls->key, &out->key, err));
-    if (tls->certificate && tls->key)
-        TRY(check_pair(&out->certificate, &out->key, err));
-    return pem_file_open(tls->client_ca, &out->client_ca, err);
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        enum status opened = pem_file_open(paths[i], files[i], status == STATUS_OK ? err : &ignored);
+
+        if (status == STATUS_OK)
+            status = opened;
+    }
+    if (status == STATUS_OK && tls->certificate && tls->key)
+        status = check_pair(&out->certificate, &out->key, err);
+    return status;
 }
 
 static grpc_ssl_server_certificate_config *certificate_config(const struct tls_files *files)
@@ -105,6 +116,9 @@ static bool reload(struct tls_files *files)
     if (files_open(&tls, &fresh, &err) != STATUS_OK) {
         log_event(LOG_WARN, "certificates_kept", log_text("path", files->certificate.path),
             log_text("why", err.message));
+        files->certificate.seen = fresh.certificate.seen;
+        files->key.seen = fresh.key.seen;
+        files->client_ca.seen = fresh.client_ca.seen;
         files_cleanup(&fresh);
         return false;
     }

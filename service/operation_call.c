@@ -263,8 +263,8 @@ static void resume(struct recheck_call *waiting)
 }
 
 /*
- * Until a message has arrived, this file may end the call; afterwards only `done` may. A call that waits for its account
- * leaves, so that the monitor neither admits nor refuses it any more.
+ * Until a message has arrived, this file may end the call; afterwards only `done` may. A call that waits for its
+ * account leaves, so that the monitor neither admits nor refuses it any more.
  */
 static void on_cancelled(struct rpc_call *call)
 {

@@ -101,9 +101,10 @@ static enum status scan_range(struct loop *loop, int range, bool rest_only, stru
 static size_t scan_ranges(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t max)
 {
     struct finding finding = { .scope = scope, .intents = out, .max = max };
-    int first = loop->first_range++ % LEASE_RANGES;
+    int first = loop->first_range;
     bool rest_only = false, more = true;
 
+    loop->first_range = (first + 1) % LEASE_RANGES;
     (void)scan_marks_follow(&loop->scan_marks, worker_connection(loop->ctx->store));
     for (; more && finding.count < max; rest_only = true) {
         more = false;

@@ -113,12 +113,12 @@ static bool join_threads(struct process *process, int64_t limit_s)
 {
     struct timespec until;
 
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)limit_s;
     for (size_t i = 0; i < process->count; i++) {
         struct thread *thread = &process->threads[i];
 
-        if (thread->running && pthread_timedjoin_np(thread->id, NULL, &until) != 0)
+        if (thread->running && pthread_clockjoin_np(thread->id, NULL, CLOCK_MONOTONIC, &until) != 0)
             return false;
         thread->running = false;
     }

@@ -60,7 +60,7 @@ static struct str method_of(const char *path)
  */
 static struct str proven_account(const struct caller *caller)
 {
-    if (!caller->authenticator) /* a server that stops identifies nobody */
+    if (!caller->authenticator) /* a server that stops identifies no caller */
         return STR_EMPTY;
     if (caller->authenticator->open)
         return caller->access.account;
@@ -103,6 +103,14 @@ static bool draw(struct audit_log *log, struct str account, int64_t *left_out)
     return has_room;
 }
 
+/* A drawn record was not stored: the account's next one counts it, and those that it would have counted. */
+static void put_back(struct audit_log *log, struct str account, int64_t left_out)
+{
+    pthread_mutex_lock(&log->lock);
+    log->slots[hash_slot(log->secret, account, AUDIT_SLOTS)].left_out += left_out;
+    pthread_mutex_unlock(&log->lock);
+}
+
 /* An operation that the server itself runs to store a record. */
 struct noting {
     struct operation operation;
@@ -121,6 +129,7 @@ static void noted(struct operation *operation)
 
     if (operation->status != STATUS_OK) {
         atomic_fetch_add(&noting->log->left_out, 1);
+        put_back(noting->log, operation->account, operation->in.audit.record.left_out + 1);
         log_event(LOG_WARN, "audit_record_lost",
             log_text("method", text_of(operation->in.audit.record.method, operation->arena)),
             log_text("account", text_of(operation->account, operation->arena)),

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/log.h"
+#include "base/numbers.h"
 #include "http/server.h"
 #include "service/admission/allocator.h"
 
@@ -113,8 +114,11 @@ static void *run_guard(void *argument)
     pthread_mutex_lock(&guard->lock);
     while (!guard->stopping) {
         deadline_us += LOOK_US;
-        if (!condition_wait_until(&guard->changed, &guard->lock, deadline_us))
-            check_memory(guard);
+        if (condition_wait_until(&guard->changed, &guard->lock, deadline_us))
+            continue;
+        check_memory(guard);
+        deadline_us =
+            numbers_max(deadline_us, clock_monotonic_us() - LOOK_US); /* after a stall, one look is enough */
     }
     pthread_mutex_unlock(&guard->lock);
     return NULL;

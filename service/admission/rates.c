@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "base/token_bucket.h"
 #include "domain/reason.h"
 
@@ -26,6 +27,7 @@ struct slot {
 
 struct rates {
     struct rate_limits limits;
+    uint64_t secret; /* keys the hashes of owners, so that no caller can choose the bucket of another */
     atomic_llong refused[RATE_SCOPES];
     pthread_mutex_t locks[LOCKS]; /* lock i guards the sets i, i + LOCKS, and so on */
     struct slot slots[SETS][WAYS];
@@ -40,6 +42,7 @@ struct rates *rates_new(const struct rate_limits *limits)
     struct rates *rates = xcalloc(1, sizeof(*rates));
 
     rates->limits = *limits;
+    rates->secret = random_bits();
     for (int i = 0; i < LOCKS; i++)
         pthread_mutex_init(&rates->locks[i], NULL);
     return rates;
@@ -159,20 +162,25 @@ static bool changes_catalogue(const struct operation *operation)
 }
 
 /* The owner of a bucket that is one per account, in this scope. */
-static uint64_t owner_in(enum rate_scope scope, struct str account)
+static uint64_t owner_in(const struct rates *rates, enum rate_scope scope, struct str account)
 {
-    return mix_hash(hash_byte(HASH_EMPTY, (uint8_t)scope), account);
+    uint64_t hash = hash_byte(HASH_EMPTY, (uint8_t)scope);
+
+    for (int i = 0; i < 64; i += 8)
+        hash = hash_byte(hash, (uint8_t)(rates->secret >> i));
+    return mix_hash(hash, account);
 }
 
 static enum status admit_entities(
     struct rates *rates, const struct operation *operation, int64_t now_ns, struct error *err)
 {
-    uint64_t account = mix_hash(HASH_EMPTY, operation->account);
+    uint64_t account = owner_in(rates, RATE_ACCOUNT, operation->account);
     size_t entities = count_entities(operation);
 
     if (!draw_tokens(rates, RATE_ACCOUNT, account, entities > 0 ? entities : 1, now_ns))
         return refuse_operation(rates, RATE_ACCOUNT, err);
-    if (rates->limits.per_second[RATE_PARTITION] > 0 && !take_partitions(rates, operation, account, now_ns))
+    if (rates->limits.per_second[RATE_PARTITION] > 0 &&
+        !take_partitions(rates, operation, owner_in(rates, RATE_PARTITION, operation->account), now_ns))
         return refuse_operation(rates, RATE_PARTITION, err);
     return STATUS_OK;
 }
@@ -184,7 +192,7 @@ enum status rates_admit(
     int64_t now_ns = now_us * NS_PER_US;
 
     if (changes_catalogue(operation) &&
-        !draw_tokens(rates, RATE_CATALOGUE, owner_in(RATE_CATALOGUE, operation->account), 1, now_ns))
+        !draw_tokens(rates, RATE_CATALOGUE, owner_in(rates, RATE_CATALOGUE, operation->account), 1, now_ns))
         return refuse_operation(rates, RATE_CATALOGUE, err);
     if (limits[RATE_ACCOUNT] == 0 && limits[RATE_PARTITION] == 0)
         return STATUS_OK;
@@ -193,7 +201,7 @@ enum status rates_admit(
 
 enum status rates_admit_inflating(struct rates *rates, struct str account, int64_t now_us, struct error *err)
 {
-    if (draw_tokens(rates, RATE_INFLATED, owner_in(RATE_INFLATED, account), 0, now_us * NS_PER_US))
+    if (draw_tokens(rates, RATE_INFLATED, owner_in(rates, RATE_INFLATED, account), 0, now_us * NS_PER_US))
         return STATUS_OK;
     return refuse_operation(rates, RATE_INFLATED, err);
 }
@@ -203,13 +211,13 @@ void rates_note_inflated(struct rates *rates, struct str account, size_t bytes, 
     int64_t limit = rates->limits.per_second[RATE_INFLATED];
 
     if (limit > 0)
-        draw_cost(rates, RATE_INFLATED, owner_in(RATE_INFLATED, account), (int64_t)bytes * second_ns / limit,
-            now_us * NS_PER_US, true);
+        draw_cost(rates, RATE_INFLATED, owner_in(rates, RATE_INFLATED, account),
+            (int64_t)bytes * second_ns / limit, now_us * NS_PER_US, true);
 }
 
 bool rates_admit_traced(struct rates *rates, struct str account, int64_t now_us)
 {
-    return draw_tokens(rates, RATE_TRACED, owner_in(RATE_TRACED, account), 1, now_us * NS_PER_US);
+    return draw_tokens(rates, RATE_TRACED, owner_in(rates, RATE_TRACED, account), 1, now_us * NS_PER_US);
 }
 
 long long rates_refused(const struct rates *rates, enum rate_scope scope)

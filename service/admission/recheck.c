@@ -74,7 +74,7 @@ void recheck_leave(struct recheck *recheck, struct recheck_call *call)
     pthread_mutex_unlock(&recheck->lock);
 }
 
-/* The lock is held while a call is resumed, so that nobody ends it meanwhile, and released between two calls. */
+/* While the lock is held for a call that is resumed, its own thread cannot end it; see recheck_leave. */
 void recheck_resume(struct recheck *recheck, int64_t look_began_us)
 {
     struct recheck_call *call;

@@ -45,8 +45,8 @@ void recheck_cleanup(struct recheck *recheck);
 bool recheck_wait(struct service *service, const struct caller *caller, struct recheck_call *call);
 
 /*
- * The call waits no more, and no `resume` of it runs: it was taken off the list, or `resume` has returned, or it has never
- * waited. For the thread that called recheck_wait, or one that follows it.
+ * The call waits no more, and no `resume` of it runs: it was taken off the list, or `resume` has returned, or it has
+ * never waited. For the thread that called recheck_wait, or one that follows it.
  */
 void recheck_leave(struct recheck *recheck, struct recheck_call *call);
 

@@ -2,9 +2,9 @@
 /*
  * cancel_request.h - asks PostgreSQL to cancel the statement of a connection, without waiting for it.
  *
- * libpq sends such a request over a connection of its own, and blocks until the server has closed that one: for ever if
- * the server's processes are frozen, because the kernel still accepts connections for them. So a thread of the request's
- * own sends it. Until it is over, the connection must not begin another statement, which it would cancel.
+ * libpq sends such a request over a connection of its own, and blocks until the server has closed that one: for ever
+ * if the server's processes are frozen, because the kernel still accepts connections for them. So a thread of the
+ * request's own sends it. Until it is over, the connection must not begin another statement, which it would cancel.
  */
 #ifndef STORE_CONNECTION_CANCEL_REQUEST_H
 #define STORE_CONNECTION_CANCEL_REQUEST_H

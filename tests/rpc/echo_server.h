@@ -121,7 +121,7 @@ static inline void echo_facts(struct rpc_call *call)
     arena_alloc(arena, 1024 * 1024);
     rpc_call_reply(
         call, arena_format(rpc_call_arena(call), "deadline=%" PRId64 " agent=%.*s absent=%.*s peer=%.*s",
-                  deadline == INT64_MAX ? -1 : (deadline - clock_monotonic_us()) / 1000000, STR_ARG(agent),
+                  deadline == INT64_MAX ? -1 : (deadline - clock_monotonic_us()) / 1000, STR_ARG(agent),
                   STR_ARG(absent), STR_ARG(peer)));
     ck_assert_ptr_eq(arena->blocks, with_state);
 }
