@@ -5,6 +5,12 @@
 #include "store/session/unit_of_work.h"
 
 /*
+ * Changes of the catalogue may come so often that one falls into most attempts of a large write, and none of them is an
+ * error of the database; the time of the caller bounds them too.
+ */
+enum { MAX_STALE_ATTEMPTS = 64 };
+
+/*
  * Connect. The attempt has not begun, so a failure here is not an error of the work, and its
  * outcome is known.
  */
@@ -48,8 +54,9 @@ static void catch_up(struct session *session)
 enum status unit_of_work_run(struct session *session, const struct unit_of_work *unit, struct error *err)
 {
     struct error failure = { 0 };
+    int attempts = 0, stale = 0;
 
-    for (int attempts = 0; attempts < unit->max_attempts; attempts++) {
+    while (attempts < unit->max_attempts && stale < MAX_STALE_ATTEMPTS) {
         failure = (struct error){ 0 };
         failure.status = attempt_once(session, unit, &failure);
         if (failure.status == STATUS_OK)
@@ -57,8 +64,12 @@ enum status unit_of_work_run(struct session *session, const struct unit_of_work 
         pg_recover(&session->pg);
         if (!may_run_again(unit, &failure))
             break;
-        if (failure.status == STATUS_STALE)
+        if (failure.status == STATUS_STALE) {
+            stale++;
             catch_up(session);
+        } else {
+            attempts++;
+        }
     }
     if (err)
         *err = failure;

@@ -23,7 +23,7 @@ typedef enum status unit_of_work_attempt(struct session *session, void *context,
 struct unit_of_work {
     unit_of_work_attempt *attempt;
     void *context;
-    int max_attempts;
+    int max_attempts; /* without those that found the catalogue changed, which have a bound of their own */
     /* nothing has changed, and another attempt may succeed */
     bool (*is_temporary)(const struct error *err);
     /* no caller waits for the outcome any more; may be NULL: then it is false */

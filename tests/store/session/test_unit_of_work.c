@@ -142,6 +142,17 @@ START_TEST(a_changed_catalogue_is_read_before_the_next_attempt)
 }
 END_TEST
 
+START_TEST(a_catalogue_that_changes_often_takes_no_attempt_of_others)
+{
+    struct failing_work often = { .status = STATUS_STALE, .failures = 10 * MAX_ATTEMPTS };
+    struct failing_work always = { .status = STATUS_STALE, .failures = 1000 };
+
+    ck_assert_int_eq(run_unit(&often, pg_is_transient), STATUS_OK);
+    ck_assert_int_eq(run_unit(&always, pg_is_transient), STATUS_STALE);
+    ck_assert_int_lt(always.attempts, 100);
+}
+END_TEST
+
 START_TEST(work_of_a_call_that_is_over_is_not_attempted_again)
 {
     struct failing_work work = { .status = STATUS_STALE, .is_given_up = true, .failures = 100 };
@@ -186,6 +197,7 @@ Suite *test_unit_of_work_suite(void)
     tcase_add_test(tc, a_decision_is_final);
     tcase_add_test(tc, what_may_have_been_done_is_never_attempted_again);
     tcase_add_test(tc, a_changed_catalogue_is_read_before_the_next_attempt);
+    tcase_add_test(tc, a_catalogue_that_changes_often_takes_no_attempt_of_others);
     tcase_add_test(tc, work_of_a_call_that_is_over_is_not_attempted_again);
     tcase_add_test(tc, a_lost_connection_is_made_again);
     tcase_add_test(tc, without_a_database_no_attempt_begins);
