@@ -153,6 +153,12 @@ static void describe_error(const struct tavola_error *error, char *out, size_t s
         error->reason, error->message);
 }
 
+static const struct finding without_token = { .severity = SEVERITY_NOTE,
+    .part = STR_LITERAL(PART),
+    .what =
+        STR_LITERAL("left out: the server takes calls with a token only, and accepts none of this command"),
+    .remedy = STR_LITERAL("name a file with one: --token-file FILE, or TAVOLA_TOKEN_FILE") };
+
 static bool run_step(struct probe *probe, const struct step *step)
 {
     int64_t began_us = clock_monotonic_us();
@@ -164,6 +170,10 @@ static bool run_step(struct probe *probe, const struct step *step)
             what, sizeof(what), "%s: %.1f ms", step->what, (double)(clock_monotonic_us() - began_us) / 1000);
         findings_add_ok(probe->out, PART, what);
         return true;
+    }
+    if (code == TAVOLA_UNAUTHENTICATED) {
+        findings_add(probe->out, &without_token);
+        return false;
     }
     describe_error(&probe->error, why, sizeof(why));
     snprintf(what, sizeof(what), "it could not %s: %s", step->what, why);

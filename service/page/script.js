@@ -275,7 +275,7 @@ async function transactions() {
     return [el('h2', {}, 'Transactions'), table('The transactions that are still stored', [
         ['Id', (t) => el('a', { href: `#/transactions/${encodeURIComponent(t.transactionId)}` }, t.transactionId)],
         ['State', (t) => el('span', { class: /DEAD|FAILED/.test(t.state) ? 'bad' : '' }, plain(t.state))],
-        ['Steps done', (t) => `${t.stepsDone || 0} of ${(t.steps || []).length}`, 'number'], ['Submitted', (t) => when(t.submitted)]], rows, 'No transactions.')];
+        ['Steps done', (t) => count(t.stepsDone), 'number'], ['Submitted', (t) => when(t.submitted)]], rows, 'No transactions.')];
 }
 
 const stepText = (step) => Object.entries(step).filter(([name]) => name !== 'precondition').map(([name, action]) => {

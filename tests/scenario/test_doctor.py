@@ -75,6 +75,12 @@ class Doctor(unittest.TestCase):
         self.assertEqual([one["what"] for one in notes],
                          ["not checked: TAVOLA_POSTGRES is not set", "not checked: TAVOLA_REDIS is not set"])
 
+    def test_a_server_that_takes_tokens_only_is_no_problem(self):
+        self.stack.start_server(TAVOLA_AUTHENTICATION="required")
+        [note] = [one for one in self.findings() if one["part"] == "probe"]
+        self.assertEqual(note["severity"], "note")
+        self.assertIn("TAVOLA_TOKEN_FILE", note["remedy"])
+
     def test_wrong_words(self):
         done = self.run_doctor("--everything")
         self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -89,7 +89,7 @@ class Upload:
             offset = self.stored()
         else:
             self.header["upload_id"] = uuid.uuid4().hex
-        pauses = Pauses(time.monotonic() + self.connection.timeout)
+        pauses = Pauses(self.connection.channel, time.monotonic() + self.connection.timeout)
         while True:
             try:
                 return self.send(self.parts_from(offset), offset, STREAM_SECONDS)
@@ -98,7 +98,7 @@ class Upload:
                     raise
             before, offset = offset, self.stored()
             if offset > before:
-                pauses = Pauses(time.monotonic() + self.connection.timeout)
+                pauses = Pauses(self.connection.channel, time.monotonic() + self.connection.timeout)
 
     def parts_from(self, offset: int) -> Iterator[bytes]:
         """Each read says where: gRPC's thread of a stream that has broken may still be reading for it."""
@@ -205,7 +205,7 @@ class BlobReader:
         return next(self._parts)
 
     def _run(self) -> Iterator[bytes]:
-        pauses = Pauses(time.monotonic() + self.connection.timeout)
+        pauses = Pauses(self.connection.channel, time.monotonic() + self.connection.timeout)
         while True:
             received = self.received
             try:
@@ -216,7 +216,7 @@ class BlobReader:
             finally:
                 self.close()
             if self.received > received:
-                pauses = Pauses(time.monotonic() + self.connection.timeout)
+                pauses = Pauses(self.connection.channel, time.monotonic() + self.connection.timeout)
             if not resumes(error) or not pauses.wait(error):
                 raise error
 

@@ -87,7 +87,8 @@ class Pauses:
     server asks for.
     """
 
-    def __init__(self, deadline: float):
+    def __init__(self, channel: grpc.Channel, deadline: float):
+        self.channel = channel
         self.deadline = deadline
         self.pause = FIRST_PAUSE_S
         self.stopped = threading.Event()
@@ -98,7 +99,18 @@ class Pauses:
         self.pause = min(self.pause * 2, LONGEST_PAUSE_S)
         if time.monotonic() + pause >= self.deadline:
             return False
-        return not self.stopped.wait(pause)
+        return self._pause(pause, isinstance(error, errors.Unavailable))
+
+    def _pause(self, seconds: float, is_down: bool) -> bool:
+        """gRPC goes on with a connection only while somebody waits for the channel: otherwise an attempt to connect would
+        expire during the pause, and the next call would get its error although the service is back.
+        """
+        ready = grpc.channel_ready_future(self.channel) if is_down else None
+        try:
+            return not self.stopped.wait(seconds)
+        finally:
+            if ready:
+                ready.cancel()
 
 
 def passes(error: errors.Error) -> bool:
@@ -147,7 +159,7 @@ class Connection:
     def call(self, name: str, request: Any, timeout: Optional[float] = None) -> Any:
         """The reply to a unary call, which is repeated as docs/callers.md allows until `timeout` seconds have passed."""
         method = METHODS[name]
-        pauses = Pauses(time.monotonic() + (timeout or self.timeout))
+        pauses = Pauses(self.channel, time.monotonic() + (timeout or self.timeout))
         repeatable = is_repeatable(method, request)
         while True:
             try:
@@ -192,7 +204,7 @@ class ResumedStream:
         self.pauses = self._new_pauses()
 
     def _new_pauses(self) -> Pauses:
-        return Pauses(time.monotonic() + self.patience if self.patience is not None else float("inf"))
+        return Pauses(self.connection.channel, time.monotonic() + self.patience if self.patience is not None else float("inf"))
 
     def __iter__(self) -> Iterator[Any]:
         self.pauses = self._new_pauses()

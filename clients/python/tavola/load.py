@@ -157,7 +157,7 @@ def run_import(table: Any, entities: Iterable[Mapping]) -> ImportResult:
             stream.end()
             stream.call.cancel()
         if pauses is None or result.committed + len(result.rejected) > answered:
-            pauses = Pauses(time.monotonic() + patience)
+            pauses = Pauses(table.client.connection.channel, time.monotonic() + patience)
         resumes = passes(error) or isinstance(error, errors.DeadlineExceeded) and not error.reason
         if not resumes or not pauses.wait(error):
             raise error
