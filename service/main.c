@@ -264,7 +264,10 @@ static enum status start_http(struct server *server, const struct service_config
 
     if (!config->http_listen)
         return STATUS_OK;
-    server->service.cors = (struct cors){ config->http_origins, local_address_is(config->http_listen) };
+    server->service.cors = (struct cors){ .origins = config->http_origins,
+        .allows_local = local_address_is(config->http_listen),
+        .checks_host = config->authentication == AUTHENTICATION_NONE &&
+                       strncmp(config->http_listen, "unix:", strlen("unix:")) != 0 };
     http_call_host_init(&server->http_calls, &server->service, &server->arena);
     if (http_server_start(&options, &server->http, err) == STATUS_OK)
         return STATUS_OK;

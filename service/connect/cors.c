@@ -4,9 +4,12 @@
  */
 #include "service/connect/cors.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { NO_CONTENT = 204, FORBIDDEN = 403 };
+#include "base/local_address.h"
+
+enum { NO_CONTENT = 204, FORBIDDEN = 403, MAX_HOST_BYTES = 255 };
 
 static bool is_origin(struct str text)
 {
@@ -60,6 +63,37 @@ bool cors_allows(const struct cors *cors, struct str origin)
         return true;
     while (list.len > 0)
         if (str_equal_any_case(str_trim(str_take(&list, ','), " "), origin))
+            return true;
+    return false;
+}
+
+/* The host with its port, which a Host may leave out. */
+static bool is_local_host(struct str host)
+{
+    bool has_port = host.data[host.len - 1] != ']' && memrchr(host.data, ':', host.len);
+    char address[MAX_HOST_BYTES + 4];
+
+    if (host.len > MAX_HOST_BYTES)
+        return false;
+    snprintf(address, sizeof(address), "%.*s%s", STR_ARG(host), has_port ? "" : ":80");
+    return local_address_is(address);
+}
+
+static bool is_host_of(struct str origin, struct str host)
+{
+    struct str authority = str_from(origin, str_starts_with(origin, STR_LITERAL("https")) ? 8 : 7);
+
+    return str_equal_any_case(authority, host);
+}
+
+bool cors_allows_host(const struct cors *cors, struct str host)
+{
+    struct str list = str_of(cors->origins ? cors->origins : "");
+
+    if (!cors->checks_host || host.len == 0 || is_local_host(host) || str_equal(list, STR_LITERAL("*")))
+        return true;
+    while (list.len > 0)
+        if (is_host_of(str_trim(str_take(&list, ','), " "), host))
             return true;
     return false;
 }

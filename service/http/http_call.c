@@ -226,12 +226,26 @@ static struct http_call *call_new(struct http_exchange *exchange, struct service
     return call;
 }
 
+/* Refuse a request that a page has sent under a name of its own; see cors.h. */
+static bool refuse_host(struct http_exchange *exchange, const struct service *service)
+{
+    if (cors_allows_host(&service->cors, http_request_header(&exchange->request, "Host")))
+        return false;
+    http_reply_add_header(&exchange->reply, &exchange->arena, "Content-Type", STR_LITERAL("text/plain"));
+    buf_append(&exchange->reply.body,
+        STR_LITERAL(
+            "this server needs no credential, so it answers only under a name of its machine, such as "
+            "localhost, and of the origins in TAVOLA_HTTP_ORIGINS\n"));
+    exchange->reply.status = 403;
+    return true;
+}
+
 static void on_begin(struct http_exchange *exchange)
 {
     const struct http_call_host *host = exchange->context;
     struct http_call *call = call_new(exchange, host->service);
 
-    if (find_method(call) == HTTP_FOUND_REPLY) {
+    if (refuse_host(exchange, host->service) || find_method(call) == HTTP_FOUND_REPLY) {
         http_exchange_reply(exchange);
         return;
     }

@@ -426,6 +426,11 @@ static enum status cancel(struct session *session, struct operation *operation, 
         pg_recover(&session->pg); /* rolls back: the transaction was cancelled before */
     else if (found->state == TRANSACTION_PENDING)
         TRY(commit_cancel(session, found, err));
+    else if (found->state == TRANSACTION_DEAD)
+        return reason_set(err, REASON_TRANSACTION_STARTED,
+            "transaction %.*s was given up with %d of %zu steps done: it is a dead letter, which an operator "
+            "redrives or discards",
+            STR_ARG(found->id), found->steps_done, found->step_count);
     else
         return reason_set(err, REASON_TRANSACTION_STARTED,
             "%d of %zu steps of transaction %.*s are done%s: it could be cancelled only before its first "

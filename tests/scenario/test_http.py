@@ -127,6 +127,15 @@ class TestUnary(HttpCase):
                 self.assertEqual(reply.status, 415)
                 self.assertEqual(reply.headers["Accept-Post"], "application/json, application/proto")
 
+    def test_a_name_of_elsewhere_is_refused(self):
+        """A page whose own name resolves to this machine asks without Origin."""
+        for host, status in (("evil.example:10002", 403), ("localhost.evil.example", 403), ("127.0.0.1.evil.example", 403),
+                             ("localhost", 200), ("127.0.0.1:1", 200), ("[::1]", 200)):
+            for path in ("/tavola.v1.EntityService/QueryEntities?encoding=json&message=" + urllib.parse.quote(json.dumps(QUERY)), "/healthz"):
+                with Raw(self.address) as raw:
+                    raw.send(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+                    self.assertEqual(raw.read_all().split()[1], str(status).encode(), (host, path))
+
     def test_headers_of_the_protocol_are_checked(self):
         self.assertEqual(self.get(headers={"Connect-Protocol-Version": "1"}).status, 200)
         self.expect_error(self.get(headers={"Connect-Protocol-Version": "2"}), 400, "invalid_argument", "Connect-Protocol-Version")
@@ -239,7 +248,7 @@ class TestStreams(HttpCase):
 
 
 class TestConnections(HttpCase):
-    REQUEST = (b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+    REQUEST = (b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                b"Content-Length: %d\r\n%s\r\n%s")
 
     def request(self, body=json.dumps({"table": "things", "key": KEY}).encode(), headers=b""):
@@ -272,7 +281,7 @@ class TestConnections(HttpCase):
 
     def test_requests_whose_end_is_in_doubt_are_refused(self):
         body = b"{}"
-        line = b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+        line = b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         for headers in [b"Content-Length: 2\r\nContent-Length: 3\r\n", b"Content-Length: 2\r\nContent-Length: 2\r\n",
                         b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", b"Content-Length: -2\r\n",
                         b"Content-Length: 2x\r\n", b"Transfer-Encoding: gzip, chunked\r\n", b"Content-Length: 99999999999999999999\r\n"]:
@@ -283,7 +292,7 @@ class TestConnections(HttpCase):
                 self.assertNotIn(b"HTTP/1.1 200", answer)
 
     def test_chunks_are_read_and_bad_ones_refused(self):
-        line = (b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+        line = (b"POST /tavola.v1.EntityService/GetEntity HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
         body = json.dumps({"table": "things", "key": KEY}).encode()
         half = len(body) // 2
@@ -306,7 +315,7 @@ class TestConnections(HttpCase):
                 self.assertIn(status, raw.read_all().split(b"\r\n")[0])
         for size, status in [(10_000, b"200"), (17_000, b"431"), (23_000, b"431"), (40_000, b"414")]:
             with self.subTest(line=size), Raw(self.address) as raw:
-                raw.send(b"GET /healthz?" + b"x" * size + b" HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n")
+                raw.send(b"GET /healthz?" + b"x" * size + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 self.assertIn(status, raw.read_all().split(b"\r\n")[0])
 
     def test_a_body_that_is_too_large_is_refused_before_it_is_sent(self):
@@ -335,7 +344,7 @@ class TestLongCalls(HttpCase):
 
     def begin_watch(self, raw):
         body = envelope(json.dumps({"table": "watched"}).encode())
-        raw.send(b"POST /tavola.v1.%s HTTP/1.1\r\nHost: t\r\nContent-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n%s"
+        raw.send(b"POST /tavola.v1.%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n%s"
                  % (self.WATCH.encode(), len(body), body))
         wait_for("the watch", lambda: self.metric("tavola_open_watches") == 1)
 
@@ -363,7 +372,7 @@ class TestLongCalls(HttpCase):
                 "partitionKey": "z", "rowKey": f"large{row}", "properties": {f"p{n}": {"stringValue": "x" * 30000} for n in range(10)}}})
         body = envelope(json.dumps(QUERY).encode())
         with Raw(self.address) as raw:
-            raw.send(b"POST /tavola.v1.%s HTTP/1.1\r\nHost: t\r\nContent-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n%s"
+            raw.send(b"POST /tavola.v1.%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n%s"
                      % (SCAN.encode(), len(body), body))
             wait_for("the scan", lambda: self.metric("tavola_http_connections", state="busy") == 1)
             for _ in range(10):
@@ -414,7 +423,7 @@ class TestManyConnections(HttpCase):
         self.addCleanup(lambda: [raw.socket.close() for raw in opened])
         for _ in range(count):
             opened.append(Raw(self.address))
-            opened[-1].send(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n")
+            opened[-1].send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         for raw in opened:
             self.assertTrue(raw.read_until(b"\r\n\r\n").startswith(b"HTTP/1.1 200"))
 
@@ -526,7 +535,7 @@ class TestTls(unittest.TestCase):
         for size in (17_000, 22_500, 23_500, 28_000):  # the last ones leave the library no memory for a reply
             with self.subTest(bytes=size), socket.create_connection(address, timeout=30) as raw, \
                     context.wrap_socket(raw, server_hostname="localhost") as encrypted:
-                encrypted.sendall(b"GET /healthz HTTP/1.1\r\nHost: t\r\nX-Long: " + b"x" * size + b"\r\n\r\n")
+                encrypted.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * size + b"\r\n\r\n")
                 self.assertIn(b" 431 ", encrypted.recv(65536).split(b"\r\n")[0])
 
     def test_callers_show_a_certificate_where_one_is_required(self):

@@ -27,9 +27,40 @@ static const struct origin_case {
 START_TEST(origins_are_allowed_as_the_setting_says)
 {
     const struct origin_case *c = &origin_cases[_i];
-    const struct cors cors = { c->origins, c->allows_local };
+    const struct cors cors = { .origins = c->origins, .allows_local = c->allows_local };
 
     ck_assert_msg(cors_allows(&cors, str_of(c->origin)) == c->want, "%s", c->name);
+}
+END_TEST
+
+static const struct host_case {
+    const char *origins, *host;
+    bool want;
+} host_cases[] = {
+    { NULL, "localhost", true },
+    { NULL, "localhost:10002", true },
+    { NULL, "127.0.0.1:1", true },
+    { NULL, "127.0.0.2", true },
+    { NULL, "[::1]", true },
+    { NULL, "[::1]:10002", true },
+    { NULL, "", true },
+    { NULL, "evil.example", false },
+    { NULL, "evil.example:10002", false },
+    { NULL, "localhost.evil.example", false },
+    { NULL, "127.0.0.1.evil.example", false },
+    { "https://a.example:8443, http://b.example", "A.example:8443", true },
+    { "https://a.example:8443, http://b.example", "b.example", true },
+    { "https://a.example:8443, http://b.example", "a.example", false },
+    { "*", "c.example", true },
+};
+
+START_TEST(a_server_without_credentials_answers_under_names_of_its_machine)
+{
+    const struct host_case *c = &host_cases[_i];
+    const struct cors strict = { .origins = c->origins, .checks_host = true }, lax = { 0 };
+
+    ck_assert_msg(cors_allows_host(&strict, str_of(c->host)) == c->want, "%s", c->host);
+    ck_assert(cors_allows_host(&lax, str_of(c->host)));
 }
 END_TEST
 
@@ -51,6 +82,8 @@ Suite *test_cors_suite(void)
     TCase *tc = tcase_create("cors");
 
     tcase_add_loop_test(tc, origins_are_allowed_as_the_setting_says, 0, ARRAY_LEN(origin_cases));
+    tcase_add_loop_test(
+        tc, a_server_without_credentials_answers_under_names_of_its_machine, 0, ARRAY_LEN(host_cases));
     tcase_add_test(tc, a_setting_is_a_list_of_origins);
     suite_add_tcase(suite, tc);
     return suite;
