@@ -67,15 +67,26 @@ bool cors_allows(const struct cors *cors, struct str origin)
     return false;
 }
 
-/* The host with its port, which a Host may leave out. */
+/* A Host without its port, which it may leave out. */
+static struct str name_of(struct str host)
+{
+    const char *colon = memrchr(host.data, ':', host.len);
+
+    return colon && host.data[host.len - 1] != ']' ? str_of_bytes(host.data, (size_t)(colon - host.data))
+                                                   : host;
+}
+
+/* A name below localhost is one of this machine too (RFC 6761, 6.3). */
 static bool is_local_host(struct str host)
 {
-    bool has_port = host.data[host.len - 1] != ']' && memrchr(host.data, ':', host.len);
+    struct str name = name_of(host), below = STR_LITERAL(".localhost");
     char address[MAX_HOST_BYTES + 4];
 
-    if (host.len > MAX_HOST_BYTES)
+    if (name.len > MAX_HOST_BYTES)
         return false;
-    snprintf(address, sizeof(address), "%.*s%s", STR_ARG(host), has_port ? "" : ":80");
+    if (name.len > below.len && str_equal(str_from(name, name.len - below.len), below))
+        return true;
+    snprintf(address, sizeof(address), "%.*s:80", STR_ARG(name));
     return local_address_is(address);
 }
 
