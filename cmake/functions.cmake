@@ -88,7 +88,7 @@ endfunction()
 function(tavola_test name folders)
     tavola_test_program(${name} "${folders}" ${ARGN})
     add_test(NAME ${TEST_PREFIX}${name} COMMAND ${name})
-    set_tests_properties(${TEST_PREFIX}${name} PROPERTIES TIMEOUT 600)
+    set_tests_properties(${TEST_PREFIX}${name} PROPERTIES TIMEOUT 900)
 endfunction()
 
 # The same without a test: a scenario runs the program.

@@ -44,8 +44,10 @@ class StreamCaller(Caller):
         return is_connected
 
     def bear(self, error):
-        """A stream lives longer than other calls, and may wait for so long that it is refused."""
-        if error.reason == "SERVER_BUSY":
+        """A stream lives longer than other calls, and may wait for so long that it is refused. Provocations let the collector
+        of blobs remove what is being put, too (blobs.COLLECT_AT_ONCE).
+        """
+        if error.reason in ("SERVER_BUSY", "UPLOAD_OFFSET_MISMATCH"):
             time.sleep(BUSY_PAUSE)
             return
         super().bear(error)
