@@ -37,7 +37,7 @@ static void read_headers(struct str text)
 {
     const struct http_header header = { STR_LITERAL("Accept-Encoding"), text };
     const struct http_request request = { .headers = &header, .header_count = 1 };
-    const struct cors cors = { NULL, true };
+    const struct cors cors = { .allows_local = true, .checks_host = true };
     struct connect_media media, again;
     int64_t timeout_ms;
 
@@ -49,6 +49,7 @@ static void read_headers(struct str text)
         fuzz_require(timeout_ms >= 0 && timeout_ms <= INT64_C(9999999999));
     (void)http_request_header_lists(&request, "accept-encoding", "gzip");
     (void)cors_allows(&cors, text);
+    (void)cors_allows_host(&cors, text);
 }
 
 static void read_query(struct str query, struct arena *arena)
