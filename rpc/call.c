@@ -215,8 +215,8 @@ static void end_call(struct core_call *call)
     if (!call->silent) {
         if (host->events.ended)
             host->events.ended(&call->base);
-        if (!call->late && is_unary(call))
-            atomic_fetch_sub(&host->open_unary, 1);
+        if (!call->late)
+            atomic_fetch_sub(&host->open_unary, is_unary(call));
         if (!call->late && atomic_fetch_sub(&host->open, 1) == 1 && atomic_load(&host->stopping))
             tell_host(host);
     }
@@ -274,10 +274,10 @@ static void begin_call(struct core_call *call)
     struct call_host *host = call->host;
 
     call->late = atomic_load(&host->stopping);
-    if (!call->late)
+    if (!call->late) {
         atomic_fetch_add(&host->open, 1);
-    if (!call->late && is_unary(call))
-        atomic_fetch_add(&host->open_unary, 1);
+        atomic_fetch_add(&host->open_unary, is_unary(call));
+    }
     call->base.begun_us = clock_monotonic_us();
     if (host->events.begin)
         host->events.begin(&call->base);
@@ -407,8 +407,8 @@ void call_settle(struct call_list *fresh)
         if (call->close_started || !may_watch(call)) {
             (void)deliver(call);
         } else {
-            call->is_watched = true;
-            atomic_fetch_add(&call->host->watched, 1);
+            call->is_watched = is_unary(call);
+            atomic_fetch_add(&call->host->watched, call->is_watched);
             call_start_close(call);
         }
     }

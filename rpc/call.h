@@ -21,10 +21,9 @@ struct call_host {
     grpc_completion_queue *queue;
     struct rpc_events events;
     void *context;
-    atomic_int open; /* calls that began before `stopping` was set and have not ended */
-    atomic_int
-        open_unary; /* the unary ones of them, which are soon answered; watches and other streams may be idle */
-    atomic_int alive; /* all calls, armed ones too */
+    atomic_int open;       /* calls that began before `stopping` was set and have not ended */
+    atomic_int open_unary; /* the unary ones of them: other calls may be idle */
+    atomic_int alive;      /* all calls, armed ones too */
     pthread_mutex_t lock;
     atomic_bool stopping;
     /* signalled when alive or open becomes 0, or shut_down becomes true */
@@ -34,7 +33,7 @@ struct call_host {
     atomic_int unsent;        /* answers of other threads that are in `answered`, or are being sent */
     atomic_int unsent_writes; /* those of them whose methods write */
     atomic_uint refused;      /* calls that ended with RESOURCE_EXHAUSTED */
-    atomic_int watched;       /* calls of one message for which CLOSE was started, see call_settle */
+    atomic_int watched;       /* unary calls for which CLOSE was started, see call_settle */
     atomic_bool overload;     /* what the last drain of a queue thread took the load for; see drain_pace.h */
     pthread_cond_t sent;      /* signalled when `unsent` decreases */
     int posters;              /* threads in call_post_answers */

@@ -155,8 +155,8 @@ static void describe_error(const struct tavola_error *error, char *out, size_t s
 
 static const struct finding without_token = { .severity = SEVERITY_NOTE,
     .part = STR_LITERAL(PART),
-    .what =
-        STR_LITERAL("left out: the server takes calls with a token only, and accepts none of this command"),
+    .what = STR_LITERAL(
+        "left out: the server takes calls with a token only, and it has accepted none from this command"),
     .remedy = STR_LITERAL("name a file with one: --token-file FILE, or TAVOLA_TOKEN_FILE") };
 
 static bool run_step(struct probe *probe, const struct step *step)

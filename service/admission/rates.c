@@ -164,11 +164,7 @@ static bool changes_catalogue(const struct operation *operation)
 /* The owner of a bucket that is one per account, in this scope. */
 static uint64_t owner_in(const struct rates *rates, enum rate_scope scope, struct str account)
 {
-    uint64_t hash = hash_byte(HASH_EMPTY, (uint8_t)scope);
-
-    for (int i = 0; i < 64; i += 8)
-        hash = hash_byte(hash, (uint8_t)(rates->secret >> i));
-    return mix_hash(hash, account);
+    return mix_hash(hash_byte(hash_number(HASH_EMPTY, rates->secret), (uint8_t)scope), account);
 }
 
 static enum status admit_entities(

@@ -44,6 +44,13 @@ bool recheck_wait(struct service *service, const struct caller *caller, struct r
     return true;
 }
 
+/* Enter with the lock held. *at: the call's place in the list. */
+static void take_off(struct recheck *recheck, struct recheck_call **at)
+{
+    *at = (*at)->next;
+    recheck->count--;
+}
+
 /* Enter with the lock held. The latest call that has waited since until_us or longer, off the list; NULL: none. */
 static struct recheck_call *take_call(struct recheck *recheck, int64_t until_us)
 {
@@ -52,8 +59,7 @@ static struct recheck_call *take_call(struct recheck *recheck, int64_t until_us)
 
         if (call->since_us > until_us)
             continue;
-        *at = call->next;
-        recheck->count--;
+        take_off(recheck, at);
         return call;
     }
     return NULL;
@@ -61,20 +67,19 @@ static struct recheck_call *take_call(struct recheck *recheck, int64_t until_us)
 
 void recheck_leave(struct recheck *recheck, struct recheck_call *call)
 {
+    struct recheck_call **at = &recheck->first;
+
     if (call->since_us == 0)
         return;
     pthread_mutex_lock(&recheck->lock);
-    for (struct recheck_call **at = &recheck->first; *at; at = &(*at)->next) {
-        if (*at != call)
-            continue;
-        *at = call->next;
-        recheck->count--;
-        break;
-    }
+    while (*at && *at != call)
+        at = &(*at)->next;
+    if (*at)
+        take_off(recheck, at);
     pthread_mutex_unlock(&recheck->lock);
 }
 
-/* While the lock is held for a call that is resumed, its own thread cannot end it; see recheck_leave. */
+/* `resume` runs with the lock held, so recheck_leave waits until it has returned. */
 void recheck_resume(struct recheck *recheck, int64_t look_began_us)
 {
     struct recheck_call *call;

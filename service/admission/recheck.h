@@ -20,7 +20,7 @@ struct service;
 
 enum { RECHECK_MAX = 256 };
 
-/* A member of each call. All zero at first. The call must not end while it waits: recheck_leave. */
+/* A member of each call. All zero at first. The call must not end while it waits: call recheck_leave before. */
 struct recheck_call {
     struct recheck_call *next;
     int64_t since_us; /* clock_monotonic_us; 0: the call has not waited */
@@ -45,8 +45,8 @@ void recheck_cleanup(struct recheck *recheck);
 bool recheck_wait(struct service *service, const struct caller *caller, struct recheck_call *call);
 
 /*
- * The call waits no more, and no `resume` of it runs: it was taken off the list, or `resume` has returned, or it has
- * never waited. For the thread that called recheck_wait, or one that follows it.
+ * End the wait of a call whose caller has gone. When this returns, the call is not in the list and no `resume` of it
+ * runs; it may have been resumed before. Harmless for a call that has not waited. Not to be called by `resume`.
  */
 void recheck_leave(struct recheck *recheck, struct recheck_call *call);
 

@@ -11,18 +11,22 @@
 
 enum { NO_CONTENT = 204, FORBIDDEN = 403, MAX_HOST_BYTES = 255 };
 
-static bool is_origin(struct str text)
+/* An origin without its scheme; empty if it has none of the two. */
+static struct str host_of(struct str origin)
 {
     static const char *const schemes[] = { "http://", "https://" };
 
-    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
-        struct str host = str_from(text, strlen(schemes[i]));
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+        if (str_starts_with(origin, str_of(schemes[i])))
+            return str_from(origin, strlen(schemes[i]));
+    return STR_EMPTY;
+}
 
-        if (str_starts_with(text, str_of(schemes[i])) && host.len > 0 && !memchr(host.data, '/', host.len) &&
-            !memchr(host.data, ' ', host.len))
-            return true;
-    }
-    return false;
+static bool is_origin(struct str text)
+{
+    struct str host = host_of(text);
+
+    return host.len > 0 && !memchr(host.data, '/', host.len) && !memchr(host.data, ' ', host.len);
 }
 
 bool cors_origins_are_valid(const char *setting)
@@ -90,13 +94,6 @@ static bool is_local_host(struct str host)
     return local_address_is(address);
 }
 
-static bool is_host_of(struct str origin, struct str host)
-{
-    struct str authority = str_from(origin, str_starts_with(origin, STR_LITERAL("https")) ? 8 : 7);
-
-    return str_equal_any_case(authority, host);
-}
-
 bool cors_allows_host(const struct cors *cors, struct str host)
 {
     struct str list = str_of(cors->origins ? cors->origins : "");
@@ -104,7 +101,7 @@ bool cors_allows_host(const struct cors *cors, struct str host)
     if (!cors->checks_host || host.len == 0 || is_local_host(host) || str_equal(list, STR_LITERAL("*")))
         return true;
     while (list.len > 0)
-        if (is_host_of(str_trim(str_take(&list, ','), " "), host))
+        if (str_equal_any_case(host_of(str_trim(str_take(&list, ','), " ")), host))
             return true;
     return false;
 }

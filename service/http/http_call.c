@@ -181,12 +181,16 @@ void http_call_fail(struct http_call *call, const struct error *err, const struc
 
 /* ---- events ---- */
 
-/* Answer a request that no door recognises. */
-static void refuse_unknown(struct http_exchange *exchange)
+static const char foreign_host[] = "this server needs no credential, so it answers only under a name of its "
+                                   "machine, such as localhost, or of an "
+                                   "origin in TAVOLA_HTTP_ORIGINS\n";
+
+/* Answer a request that reaches no door. */
+static void refuse_request(struct http_exchange *exchange, int status, const char *text)
 {
     http_reply_add_header(&exchange->reply, &exchange->arena, "Content-Type", STR_LITERAL("text/plain"));
-    buf_append(&exchange->reply.body, STR_LITERAL("no method or page has this path\n"));
-    exchange->reply.status = 404;
+    buf_append(&exchange->reply.body, str_of(text));
+    exchange->reply.status = status;
 }
 
 static void count_request(const struct service *service, size_t door)
@@ -198,7 +202,13 @@ static void count_request(const struct service *service, size_t door)
 static enum http_found find_method(struct http_call *call)
 {
     const struct service *service = http_call_service(call);
+    struct str host = http_request_header(&call->exchange->request, "Host");
 
+    if (!cors_allows_host(&service->cors, host)) {
+        count_request(service, service->door_count);
+        refuse_request(call->exchange, 403, foreign_host);
+        return HTTP_FOUND_REPLY;
+    }
     for (size_t i = 0; i < service->door_count; i++) {
         enum http_found found;
 
@@ -210,7 +220,7 @@ static enum http_found find_method(struct http_call *call)
         return found;
     }
     count_request(service, service->door_count);
-    refuse_unknown(call->exchange);
+    refuse_request(call->exchange, 404, "no method or page has this path\n");
     return HTTP_FOUND_REPLY;
 }
 
@@ -226,26 +236,12 @@ static struct http_call *call_new(struct http_exchange *exchange, struct service
     return call;
 }
 
-/* Refuse a request that a page has sent under a name of its own; see cors.h. */
-static bool refuse_host(struct http_exchange *exchange, const struct service *service)
-{
-    if (cors_allows_host(&service->cors, http_request_header(&exchange->request, "Host")))
-        return false;
-    http_reply_add_header(&exchange->reply, &exchange->arena, "Content-Type", STR_LITERAL("text/plain"));
-    buf_append(&exchange->reply.body,
-        STR_LITERAL(
-            "this server needs no credential, so it answers only under a name of its machine, such as "
-            "localhost, and of the origins in TAVOLA_HTTP_ORIGINS\n"));
-    exchange->reply.status = 403;
-    return true;
-}
-
 static void on_begin(struct http_exchange *exchange)
 {
     const struct http_call_host *host = exchange->context;
     struct http_call *call = call_new(exchange, host->service);
 
-    if (refuse_host(exchange, host->service) || find_method(call) == HTTP_FOUND_REPLY) {
+    if (find_method(call) == HTTP_FOUND_REPLY) {
         http_exchange_reply(exchange);
         return;
     }

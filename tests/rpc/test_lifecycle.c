@@ -130,11 +130,14 @@ START_TEST(every_idle_stream_sees_its_client_leave)
         rpc_stream_half_close(watches[i]);
     }
     echo_wait(&echo.watching, WATCHES);
+    /* and they do not take the place of a unary call */
+    ck_assert_int_eq(finish(open_held()), CODE_CANCELLED);
+    echo_wait(&echo.cancelled, 1);
     for (int i = 0; i < WATCHES; i++)
         ck_assert_int_eq(finish(watches[i]), CODE_CANCELLED);
 
-    echo_wait(&echo.ended, WATCHES);
-    ck_assert_int_eq(echo.cancelled, WATCHES);
+    echo_wait(&echo.ended, WATCHES + 1);
+    ck_assert_int_eq(echo.cancelled, WATCHES + 1);
 }
 END_TEST
 

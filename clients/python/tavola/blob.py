@@ -6,7 +6,6 @@ what was received.
 import hashlib
 import io
 import threading
-import time
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, BinaryIO, Optional, Union
 import grpc
 
 from tavola import errors
-from tavola.connection import STREAM_SECONDS, Connection, Pauses, answered, passes
+from tavola.connection import STREAM_SECONDS, Connection, answered, passes
 from tavola.descriptors import METHODS, type_of
 from tavola.values import timestamp_of
 
@@ -89,7 +88,7 @@ class Upload:
             offset = self.stored()
         else:
             self.header["upload_id"] = uuid.uuid4().hex
-        pauses = Pauses(self.connection.channel, time.monotonic() + self.connection.timeout)
+        pauses = self.connection.pauses()
         while True:
             try:
                 return self.send(self.parts_from(offset), offset, STREAM_SECONDS)
@@ -98,7 +97,7 @@ class Upload:
                     raise
             before, offset = offset, self.stored()
             if offset > before:
-                pauses = Pauses(self.connection.channel, time.monotonic() + self.connection.timeout)
+                pauses = self.connection.pauses()
 
     def parts_from(self, offset: int) -> Iterator[bytes]:
         """Each read says where: gRPC's thread of a stream that has broken may still be reading for it."""
@@ -205,7 +204,7 @@ class BlobReader:
         return next(self._parts)
 
     def _run(self) -> Iterator[bytes]:
-        pauses = Pauses(self.connection.channel, time.monotonic() + self.connection.timeout)
+        pauses = self.connection.pauses()
         while True:
             received = self.received
             try:
@@ -216,7 +215,7 @@ class BlobReader:
             finally:
                 self.close()
             if self.received > received:
-                pauses = Pauses(self.connection.channel, time.monotonic() + self.connection.timeout)
+                pauses = self.connection.pauses()
             if not resumes(error) or not pauses.wait(error):
                 raise error
 

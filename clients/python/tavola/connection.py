@@ -148,6 +148,10 @@ class Connection:
     def close(self) -> None:
         self.channel.close()
 
+    def pauses(self, seconds: Optional[float] = None) -> Pauses:
+        """Between attempts that may take so long in all; None: as long as a call."""
+        return Pauses(self.channel, time.monotonic() + (self.timeout if seconds is None else seconds))
+
     def metadata(self) -> list[tuple[str, str]]:
         return [("authorization", "Bearer " + (self.token.text() or ""))] if self.token else []
 
@@ -159,7 +163,7 @@ class Connection:
     def call(self, name: str, request: Any, timeout: Optional[float] = None) -> Any:
         """The reply to a unary call, which is repeated as docs/callers.md allows until `timeout` seconds have passed."""
         method = METHODS[name]
-        pauses = Pauses(self.channel, time.monotonic() + (timeout or self.timeout))
+        pauses = self.pauses(timeout or self.timeout)
         repeatable = is_repeatable(method, request)
         while True:
             try:
@@ -204,7 +208,7 @@ class ResumedStream:
         self.pauses = self._new_pauses()
 
     def _new_pauses(self) -> Pauses:
-        return Pauses(self.connection.channel, time.monotonic() + self.patience if self.patience is not None else float("inf"))
+        return self.connection.pauses(float("inf") if self.patience is None else self.patience)
 
     def __iter__(self) -> Iterator[Any]:
         self.pauses = self._new_pauses()

@@ -2,7 +2,6 @@
 """Imports: a stream of messages, each answered once it is committed. After a break, what was not answered is sent again."""
 
 import queue
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -157,7 +156,7 @@ def run_import(table: Any, entities: Iterable[Mapping]) -> ImportResult:
             stream.end()
             stream.call.cancel()
         if pauses is None or result.committed + len(result.rejected) > answered:
-            pauses = Pauses(table.client.connection.channel, time.monotonic() + patience)
+            pauses = table.client.connection.pauses(patience)
         resumes = passes(error) or isinstance(error, errors.DeadlineExceeded) and not error.reason
         if not resumes or not pauses.wait(error):
             raise error
