@@ -154,13 +154,18 @@ static void put_some(int bytes, int step)
         (int)entity_key_bucket(1, STR_LITERAL("p")), step, bytes, SOME - 1);
 }
 
-static struct operation *get_some(int first, size_t count)
+static struct operation *get_some_in(struct arena *arena, int first, size_t count)
 {
     struct entity_key keys[SOME];
 
     for (size_t i = 0; i < count; i++)
-        keys[i] = a_key("p", arena_format(&scene.arena, "%d", first + (int)i).data);
-    return a_get(&scene.arena, "Things", keys, count);
+        keys[i] = a_key("p", arena_format(arena, "%d", first + (int)i).data);
+    return a_get(arena, "Things", keys, count);
+}
+
+static struct operation *get_some(int first, size_t count)
+{
+    return get_some_in(&scene.arena, first, count);
 }
 
 static void check_some(const struct operation *read, int first, size_t count, size_t bytes, int step)
@@ -264,17 +269,20 @@ START_TEST(collected_reads_of_large_entities_are_all_answered)
 {
     static int (*const which[])(int) = { mixed, all_large, large_then_small };
     struct operation *reads[KEYS];
+    struct arena arenas[KEYS]; /* the store's threads run reads while others are still being made */
 
     put_some(TOO_LARGE, 7);
     for (size_t w = 0; w < ARRAY_LEN(which); w++) {
         for (int i = 0; i < KEYS; i++) {
-            reads[i] = get_some(which[w](i), 1);
+            arena_init(&arenas[i]);
+            reads[i] = get_some_in(&arenas[i], which[w](i), 1);
             store_collect(scene.store, reads[i]);
         }
         store_run(scene.store);
         for (int i = 0; i < KEYS; i++) {
             await(reads[i]);
             check_some(reads[i], which[w](i), 1, TOO_LARGE, 7);
+            arena_cleanup(&arenas[i]);
         }
     }
 }
