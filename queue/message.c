@@ -12,17 +12,15 @@
 static const char work_field[] = "v2";
 static const char ctids_field[] = "at";
 
-enum { CTIDS_DIGITS = 2 * sizeof(struct intent_ctids) };
-
 _Static_assert(
     sizeof(struct intent_ctids) == 2 * ROW_CTID_BYTES, "a message has the bytes of both ctids and no others");
 
 static void encode_ctids(const struct intent_ctids *ctids, struct redis_command *command)
 {
-    char *digits = ARENA_ARRAY(command->arena, char, CTIDS_DIGITS);
+    char *digits = ARENA_ARRAY(command->arena, char, MESSAGE_CTIDS_DIGITS);
 
     digits_encode_hex(str_of_bytes((const char *)ctids, sizeof(*ctids)), digits);
-    redis_word(command, str_of_bytes(digits, CTIDS_DIGITS));
+    redis_word(command, str_of_bytes(digits, MESSAGE_CTIDS_DIGITS));
 }
 
 void message_encode(const struct intent *intent, struct redis_command *command)
@@ -101,7 +99,7 @@ static void decode_ctids(struct str text, struct intent_ctids *out)
 {
     char bytes[sizeof(*out)];
 
-    if (text.len == CTIDS_DIGITS && digits_decode_hex(text, bytes))
+    if (text.len == MESSAGE_CTIDS_DIGITS && digits_decode_hex(text, bytes))
         memcpy(out, bytes, sizeof(bytes));
 }
 

@@ -21,6 +21,9 @@
 #include "queue/queue.h"
 #include "queue/redis.h"
 
+/* of the value of "at" */
+enum { MESSAGE_CTIDS_DIGITS = 2 * sizeof(struct intent_ctids) };
+
 /* Append the values of "v2" and "at" as two words of the command. */
 void message_encode(const struct intent *intent, struct redis_command *command);
 

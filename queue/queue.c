@@ -14,14 +14,24 @@
 #include "queue/queue_state.h"
 
 enum {
-    PUBLISH_CHUNK = 256,     /* messages per call of the script, which blocks Redis */
-    INSPECT_COMMANDS = 5,    /* per shard */
+    PUBLISH_CHUNK = 256, /* messages per call of the script, which blocks Redis */
+    /*
+     * A message joins unread ones in the stream while these would cost less than that, if each cost as
+     * much as it does; otherwise it waits for its turn. In units of intent_cost.
+     */
+    MAX_UNREAD_COST = 64,
     MAX_RELEASED = 1024,     /* of a shard that are counted: as many as the largest claim takes */
     ACKNOWLEDGE_CHUNK = 512, /* entries per call of the script */
     PRETENDED_IDLE_MS = 24 * 3600 * 1000, /* longer than any visibility timeout */
 };
 
 const struct str queue_group = { .data = "workers", .len = 7 };
+
+static const char *const key_names[SHARD_KEYS] = { [KEY_STREAM] = "intents",
+    [KEY_WAITING] = "waiting",
+    [KEY_TURNS] = "turns",
+    [KEY_EPOCH] = "epoch",
+    [KEY_PROBE] = "probe" };
 
 enum status queue_open(const struct queue_options *options, struct queue **out, struct error *err)
 {
@@ -43,9 +53,8 @@ enum status queue_open(const struct queue_options *options, struct queue **out, 
     queue->max_messages = options->max_messages;
     queue_set_shards(queue, options->shards);
     for (size_t i = 0; i < QUEUE_MAX_SHARDS; i++) {
-        queue->shards[i].stream = arena_format(&queue->arena, "tavola:{q%zu}:intents", i);
-        queue->shards[i].epoch = arena_format(&queue->arena, "tavola:{q%zu}:epoch", i);
-        queue->shards[i].probe = arena_format(&queue->arena, "tavola:{q%zu}:probe", i);
+        for (size_t key = 0; key < SHARD_KEYS; key++)
+            queue->shards[i].keys[key] = arena_format(&queue->arena, "tavola:{q%zu}:%s", i, key_names[key]);
         memcpy(queue->shards[i].cursor, FIRST_ENTRY, sizeof(FIRST_ENTRY));
     }
     *out = queue;
@@ -68,12 +77,29 @@ void queue_set_shards(struct queue *queue, int shards)
     queue->next_shard %= queue->shard_count;
 }
 
+struct redis_command *queue_script(
+    struct queue *queue, size_t shard, const struct embedded *script, struct redis_batch *batch)
+{
+    return redis_script(batch, script, queue->shards[shard].keys, SCRIPT_KEYS);
+}
+
 enum status queue_unexpected(struct error *err, const char *command)
 {
     return error_set(err, STATUS_INTERNAL, "Redis: %s: the reply has not the expected form", command);
 }
 
 /* ---- publish ---- */
+
+static struct redis_command *begin_publish_command(
+    struct queue *queue, struct redis_batch *batch, size_t shard)
+{
+    struct redis_command *command = queue_script(queue, shard, &lua_publish, batch);
+
+    redis_word_int(command, queue->max_messages);
+    redis_word(command, queue_group);
+    redis_word_int(command, MAX_UNREAD_COST);
+    return command;
+}
 
 enum status queue_publish(
     struct queue *queue, const struct intent *intents, size_t count, size_t *published, struct error *err)
@@ -91,10 +117,11 @@ enum status queue_publish(
         size_t shard = (size_t)intents[i].bucket % queue->shard_count;
 
         if (!open[shard] || filled[shard] == PUBLISH_CHUNK) {
-            open[shard] = redis_script(&batch, &lua_publish, queue->shards[shard].stream);
-            redis_word_int(open[shard], queue->max_messages);
+            open[shard] = begin_publish_command(queue, &batch, shard);
             filled[shard] = 0;
         }
+        redis_word(open[shard], intent_account(&intents[i]));
+        redis_word_int(open[shard], intent_cost(&intents[i]));
         message_encode(&intents[i], open[shard]);
         filled[shard]++;
     }
@@ -125,7 +152,7 @@ static const struct embedded *const settle_scripts[] = {
 static struct redis_command *begin_settle_command(
     struct queue *queue, struct str consumer, struct redis_batch *batch, enum settle_kind kind, size_t shard)
 {
-    struct redis_command *command = redis_script(batch, settle_scripts[kind], queue->shards[shard].stream);
+    struct redis_command *command = queue_script(queue, shard, settle_scripts[kind], batch);
 
     redis_word(command, queue_group);
     if (kind != ACKNOWLEDGE) {
@@ -223,48 +250,61 @@ static enum status read_count(const redisReply *reply, const char *command, int6
     return redis_reply_int(reply, out) ? STATUS_OK : queue_unexpected(err, command);
 }
 
-/* The replies to the commands of write_inspection. */
+/* The replies to the commands of write_inspection, in this order. */
+enum inspection {
+    SAY_LENGTH,
+    SAY_WAITING,
+    SAY_PENDING,
+    SAY_RELEASED,
+    SAY_EPOCH,
+    SAY_PROBE,
+    INSPECT_COMMANDS
+};
+
 static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS], struct str run_id,
     struct queue_state *state, struct error *err)
 {
-    int64_t length = 0, pending = 0, released = 0;
+    int64_t length = 0, waiting = 0, pending = 0, released = 0;
     struct str epoch = STR_EMPTY;
     enum status status;
 
-    TRY(read_count(replies[0], "XLEN", &length, err));
-    status = redis_reply_status(replies[1], err);
+    TRY(read_count(replies[SAY_LENGTH], "XLEN", &length, err));
+    TRY(read_count(replies[SAY_WAITING], "ZCARD", &waiting, err));
+    status = redis_reply_status(replies[SAY_PENDING], err);
     if (status != STATUS_OK && status != STATUS_PRECONDITION) /* no group yet: nothing is claimed */
         return status;
-    if (status == STATUS_OK &&
-        (!redis_reply_array(replies[1], 1) || !redis_reply_int(replies[1]->element[0], &pending)))
+    if (status == STATUS_OK && (!redis_reply_array(replies[SAY_PENDING], 1) ||
+                                   !redis_reply_int(replies[SAY_PENDING]->element[0], &pending)))
         return queue_unexpected(err, "XPENDING");
-    TRY(read_count(replies[2], "count_released", &released, err));
-    TRY(redis_reply_status(replies[3], err));
-    TRY(redis_reply_status(replies[4], err));
-    state->length += length;
+    TRY(read_count(replies[SAY_RELEASED], "count_released", &released, err));
+    TRY(redis_reply_status(replies[SAY_EPOCH], err));
+    TRY(redis_reply_status(replies[SAY_PROBE], err));
+    state->length += length + waiting;
     state->pending += pending;
     state->released += released;
-    if (!redis_reply_str(replies[3], &epoch) || !str_equal(epoch, run_id))
+    if (!redis_reply_str(replies[SAY_EPOCH], &epoch) || !str_equal(epoch, run_id))
         state->has_epoch = false;
     return STATUS_OK;
 }
 
 /* The last command is a SET, which shows whether Redis takes what is written. */
-static void write_inspection(const struct shard *shard, struct redis_batch *batch)
+static void write_inspection(struct queue *queue, size_t shard, struct redis_batch *batch)
 {
+    const struct str *keys = queue->shards[shard].keys;
     struct redis_command *pending, *released, *probe;
 
-    redis_word(redis_command(batch, "XLEN"), shard->stream);
+    redis_word(redis_command(batch, "XLEN"), keys[KEY_STREAM]);
+    redis_word(redis_command(batch, "ZCARD"), keys[KEY_WAITING]);
     pending = redis_command(batch, "XPENDING");
-    redis_word(pending, shard->stream);
+    redis_word(pending, keys[KEY_STREAM]);
     redis_word(pending, queue_group);
-    released = redis_script(batch, &lua_count_released, shard->stream);
+    released = queue_script(queue, shard, &lua_count_released, batch);
     redis_word(released, queue_group);
     redis_word_int(released, PRETENDED_IDLE_MS);
     redis_word_int(released, MAX_RELEASED);
-    redis_word(redis_command(batch, "GET"), shard->epoch);
+    redis_word(redis_command(batch, "GET"), keys[KEY_EPOCH]);
     probe = redis_command(batch, "SET");
-    redis_word(probe, shard->probe);
+    redis_word(probe, keys[KEY_PROBE]);
     redis_word(probe, STR_LITERAL("1"));
 }
 
@@ -279,7 +319,7 @@ enum status queue_inspect(struct queue *queue, struct queue_state *out, struct e
     redis_batch_init(&batch, &arena, 1 + INSPECT_COMMANDS * queue->shard_count);
     redis_word(redis_command(&batch, "INFO"), STR_LITERAL("server"));
     for (size_t i = 0; i < queue->shard_count; i++)
-        write_inspection(&queue->shards[i], &batch);
+        write_inspection(queue, i, &batch);
     TRY(redis_run(queue->redis, &batch, 0, err));
     TRY(read_run_id(batch.replies[0], &run_id, err));
     for (size_t i = 0; i < queue->shard_count; i++)
@@ -304,7 +344,7 @@ enum status queue_set_epoch(struct queue *queue, struct error *err)
     for (size_t i = 0; i < queue->shard_count; i++) {
         struct redis_command *command = redis_command(&batch, "SET");
 
-        redis_word(command, queue->shards[i].epoch);
+        redis_word(command, queue->shards[i].keys[KEY_EPOCH]);
         redis_word(command, run_id);
     }
     TRY(redis_run(queue->redis, &batch, 0, err));

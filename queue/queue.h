@@ -7,8 +7,11 @@
  * a claimed message is hidden from the other consumers, comes back after its visibility timeout,
  * and counts its deliveries. Messages may be lost, doubled and reordered without harm.
  *
- * Keys have hash tags, as a Redis Cluster wants: "tavola:{q<shard>}:intents",
- * "tavola:{q<shard>}:epoch", "tavola:{q<shard>}:probe". Group: "workers".
+ * Accounts share the consumers' time: of an account that has much to do, most messages wait outside
+ * the stream, and consumers take those of all accounts in turns (lua/publish.lua).
+ *
+ * Keys have hash tags, as a Redis Cluster wants: "tavola:{q<shard>}:intents", the stream;
+ * "tavola:{q<shard>}:waiting" and ":turns"; ":epoch" and ":probe". Group: "workers".
  *
  * A struct queue is used by one thread. Every call has a time limit of about a second and returns
  * STATUS_UNAVAILABLE if Redis cannot be reached. The next call connects again, after a pause
@@ -31,7 +34,7 @@ struct queue_options {
     struct redis_access redis;
     const char *consumer; /* this worker's name; NULL for publishers */
     int shards;           /* see queue_set_shards */
-    int64_t max_messages; /* a stream with this number of messages accepts no further ones */
+    int64_t max_messages; /* a shard with this number of messages accepts no further ones */
 };
 
 struct queue_message {
@@ -53,9 +56,9 @@ void queue_close(struct queue *queue);
 void queue_set_shards(struct queue *queue, int shards);
 
 /*
- * Publish, in one pipeline. *published is the number of messages that the streams have taken. A
- * full stream takes no
- * more: that is not an error, and the relay publishes the rest later.
+ * Publish, in one pipeline. *published is the number of messages that the shards have taken. A shard
+ * that is full, or half full with messages of one account, takes no more of these: that is not an
+ * error, and the relay publishes the rest later.
  */
 MUST_USE enum status queue_publish(
     struct queue *queue, const struct intent *intents, size_t count, size_t *published, struct error *err);
@@ -63,7 +66,10 @@ MUST_USE enum status queue_publish(
 /* How many messages a consumer takes, and where they go. */
 struct queue_take {
     size_t max_count;
-    /* queue_claim: the longest wait for the first message; queue_reclaim: not read */
+    /*
+     * queue_claim: 0: take what is there; otherwise the longest wait for the first message. Messages that
+     * wait for their turn do not end it, so a consumer first claims without a wait. queue_reclaim: not read
+     */
     int64_t wait_ms;
     /* queue_reclaim: messages that were claimed longer ago; queue_claim: not read */
     int64_t idle_ms;
@@ -98,7 +104,7 @@ MUST_USE enum status queue_release(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);
 
 struct queue_state {
-    int64_t length;  /* messages in all streams, claimed ones included */
+    int64_t length;  /* messages in all shards, claimed ones included */
     int64_t pending; /* claimed, not acknowledged */
     /*
      * Of these, handed back: they wait for a consumer as new messages do. At most 1,024 of each stream

@@ -87,7 +87,7 @@ static enum status create_groups(struct queue *queue, struct error *err)
         struct redis_command *command = redis_command(&batch, "XGROUP");
 
         redis_word(command, STR_LITERAL("CREATE"));
-        redis_word(command, queue->shards[i].stream);
+        redis_word(command, queue->shards[i].keys[KEY_STREAM]);
         redis_word(command, queue_group);
         redis_word(command, STR_LITERAL("0"));
         redis_word(command, STR_LITERAL("MKSTREAM"));
@@ -127,7 +127,7 @@ static void write_read_command(
     }
     redis_word(command, STR_LITERAL("STREAMS"));
     for (size_t i = 0; i < window.count; i++)
-        redis_word(command, queue->shards[window_shard(queue, window, i)].stream);
+        redis_word(command, queue->shards[window_shard(queue, window, i)].keys[KEY_STREAM]);
     for (size_t i = 0; i < window.count; i++)
         redis_word(command, STR_LITERAL(">"));
 }
@@ -139,7 +139,7 @@ static bool find_shard(const struct queue *queue, const redisReply *name, size_t
     if (!redis_reply_str(name, &stream))
         return false;
     for (size_t i = 0; i < queue->shard_count; i++) {
-        if (str_equal(queue->shards[i].stream, stream)) {
+        if (str_equal(queue->shards[i].keys[KEY_STREAM], stream)) {
             *out = i;
             return true;
         }
@@ -174,8 +174,8 @@ static bool take_read_reply(
     return true;
 }
 
-static enum status read_once(struct claimed *claimed, struct window window, size_t max_each, int64_t wait_ms,
-    size_t returned[QUEUE_MAX_SHARDS], struct error *err)
+static enum status read_waiting(struct claimed *claimed, struct window window, size_t max_each,
+    int64_t wait_ms, size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
@@ -188,6 +188,44 @@ static enum status read_once(struct claimed *claimed, struct window window, size
     if (!take_read_reply(batch.replies[0], claimed, returned))
         return queue_unexpected(err, "XREADGROUP");
     return STATUS_OK;
+}
+
+/* The script creates a missing group. What one shard has given is taken also if another shard fails. */
+static enum status read_at_once(struct claimed *claimed, struct window window, size_t max_each,
+    size_t returned[QUEUE_MAX_SHARDS], struct error *err)
+{
+    struct queue *queue = claimed->queue;
+    enum status first = STATUS_OK;
+    ARENA_SCOPE arena;
+    REDIS_BATCH batch;
+
+    arena_init(&arena);
+    redis_batch_init(&batch, &arena, window.count);
+    for (size_t i = 0; i < window.count; i++) {
+        struct redis_command *command =
+            queue_script(queue, window_shard(queue, window, i), &lua_claim, &batch);
+
+        redis_word(command, queue_group);
+        redis_word(command, queue->consumer);
+        redis_word_int(command, (int64_t)max_each);
+        redis_word_int(command, MESSAGE_CTIDS_DIGITS);
+    }
+    TRY(redis_run(queue->redis, &batch, 0, err));
+    for (size_t i = 0; i < batch.count; i++) {
+        enum status status = redis_reply_status(batch.replies[i], first == STATUS_OK ? err : NULL);
+
+        if (status == STATUS_OK && !take_read_reply(batch.replies[i], claimed, returned))
+            status = queue_unexpected(first == STATUS_OK ? err : NULL, "claim");
+        first = first == STATUS_OK ? status : first;
+    }
+    return claimed->count > 0 ? STATUS_OK : first;
+}
+
+static enum status read_once(struct claimed *claimed, struct window window, size_t max_each, int64_t wait_ms,
+    size_t returned[QUEUE_MAX_SHARDS], struct error *err)
+{
+    return wait_ms > 0 ? read_waiting(claimed, window, max_each, wait_ms, returned, err)
+                       : read_at_once(claimed, window, max_each, returned, err);
 }
 
 static enum status read_streams(struct claimed *claimed, struct window window, size_t max_each,
@@ -273,7 +311,7 @@ static enum status reclaim_once(struct claimed *claimed, size_t shard, int64_t i
 
     arena_init(&arena);
     redis_batch_init(&batch, &arena, 1);
-    command = redis_script(&batch, &lua_reclaim, queue->shards[shard].stream);
+    command = queue_script(queue, shard, &lua_reclaim, &batch);
     redis_word(command, queue_group);
     redis_word(command, queue->consumer);
     redis_word_int(command, idle_ms);
@@ -310,7 +348,7 @@ static enum status delete_silent_consumers(struct queue *queue, struct error *er
     arena_init(&arena);
     redis_batch_init(&batch, &arena, queue->shard_count);
     for (size_t i = 0; i < queue->shard_count; i++) {
-        struct redis_command *command = redis_script(&batch, &lua_forget_consumers, queue->shards[i].stream);
+        struct redis_command *command = queue_script(queue, i, &lua_forget_consumers, &batch);
 
         redis_word(command, queue_group);
         redis_word(command, queue->consumer);

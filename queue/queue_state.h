@@ -14,11 +14,20 @@ extern const struct str queue_group; /* the consumer group's name */
 
 #define FIRST_ENTRY "0-0" /* the cursor of a reclaim that begins anew */
 
+/* The keys of a shard. Scripts get the first ones, up to SCRIPT_KEYS. */
+enum shard_key {
+    KEY_STREAM,
+    KEY_WAITING, /* messages that are not in the stream yet: publish.lua */
+    KEY_TURNS,   /* of the accounts that have waiting messages */
+    SCRIPT_KEYS,
+    KEY_EPOCH = SCRIPT_KEYS,
+    KEY_PROBE, /* is written by queue_inspect, to learn whether Redis accepts writes */
+    SHARD_KEYS,
+};
+
 struct shard {
-    struct str stream;
-    struct str epoch;
-    struct str probe; /* a key that queue_inspect writes, to learn whether Redis accepts writes */
-    char cursor[40];  /* where the next reclaim continues */
+    struct str keys[SHARD_KEYS];
+    char cursor[40]; /* where the next reclaim continues */
 };
 
 struct queue {
@@ -31,6 +40,10 @@ struct queue {
     size_t next_shard;      /* where the next claim begins, so that no shard is favoured */
     int64_t next_forget_us; /* when silent consumers are deleted next */
 };
+
+/* A call of a script for the shard. */
+struct redis_command *queue_script(
+    struct queue *queue, size_t shard, const struct embedded *script, struct redis_batch *batch);
 
 /* Sets an error: the reply has not the form that the command's reply should have. */
 enum status queue_unexpected(struct error *err, const char *command);

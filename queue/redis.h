@@ -61,7 +61,8 @@ void redis_batch_drop_replies(struct redis_batch *batch);
 
 /* Begin a command, or the call of a script with its keys counted; words follow with redis_word. */
 struct redis_command *redis_command(struct redis_batch *batch, const char *name);
-struct redis_command *redis_script(struct redis_batch *batch, const struct embedded *script, struct str key);
+struct redis_command *redis_script(
+    struct redis_batch *batch, const struct embedded *script, const struct str *keys, size_t key_count);
 void redis_word(struct redis_command *command, struct str word);
 void redis_word_int(struct redis_command *command, int64_t number);
 

@@ -71,14 +71,16 @@ struct redis_command *redis_command(struct redis_batch *batch, const char *name)
     return command;
 }
 
-struct redis_command *redis_script(struct redis_batch *batch, const struct embedded *script, struct str key)
+struct redis_command *redis_script(
+    struct redis_batch *batch, const struct embedded *script, const struct str *keys, size_t key_count)
 {
     struct redis_command *command = redis_command(batch, "EVALSHA");
 
     command->script = script;
     redis_word(command, STR_EMPTY); /* redis_run fills in the digest */
-    redis_word(command, STR_LITERAL("1"));
-    redis_word(command, key);
+    redis_word_int(command, (int64_t)key_count);
+    for (size_t i = 0; i < key_count; i++)
+        redis_word(command, keys[i]);
     return command;
 }
 

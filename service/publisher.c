@@ -206,7 +206,7 @@ static struct batch *batch_of(const struct intent *intents, size_t count)
     char *end;
 
     for (size_t i = 0; i < count; i++)
-        bytes += intents[i].key.partition.len + intents[i].key.row.len;
+        bytes += intents[i].key.partition.len + intents[i].key.row.len + intents[i].account.len;
     batch = xmalloc(bytes);
     batch->next = NULL;
     batch->count = count;
@@ -215,6 +215,7 @@ static struct batch *batch_of(const struct intent *intents, size_t count)
         batch->intents[i] = intents[i];
         batch->intents[i].key.partition = copy_text(&end, intents[i].key.partition);
         batch->intents[i].key.row = copy_text(&end, intents[i].key.row);
+        batch->intents[i].account = copy_text(&end, intents[i].account);
     }
     return batch;
 }

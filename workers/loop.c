@@ -6,6 +6,7 @@
 
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "domain/intents/claim_size.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/intents/lease_work.h"
 #include "store/intents/queue_work.h"
@@ -26,37 +27,59 @@ enum {
 
 /* ---- getting messages ---- */
 
+/* How many messages to claim. A consumer that waits for some listens to all streams, whatever that number is. */
+static size_t claim_size(const struct loop *loop, bool waits)
+{
+    size_t max = (size_t)loop->ctx->shared->config->claim_batch,
+           queues = (size_t)atomic_load(&loop->ctx->shared->queues.count),
+           size = loop->claim_size > 0 ? loop->claim_size : max;
+
+    return waits && size < queues ? (queues < max ? queues : max) : size;
+}
+
+/* Claim messages that are there, in turns between the accounts, or else wait for some. */
+static enum status claim_new(
+    struct loop *loop, int64_t wait_ms, struct queue_message **messages, size_t *count, struct error *err)
+{
+    struct worker_ctx *ctx = loop->ctx;
+    struct queue_take take = { .max_count = claim_size(loop, false), .arena = &ctx->arena };
+
+    TRY(queue_claim(ctx->queue, &take, messages, count, err));
+    if (*count > 0 || wait_ms == 0)
+        return STATUS_OK;
+    take.max_count = claim_size(loop, true);
+    take.wait_ms = wait_ms;
+    return queue_claim(ctx->queue, &take, messages, count, err);
+}
+
 static enum status claim_from_queue(
     struct loop *loop, int64_t wait_ms, struct queue_message **messages, size_t *count, struct error *err)
 {
     struct worker_ctx *ctx = loop->ctx;
-    const struct worker_config *config = ctx->shared->config;
-    const struct queue_take at_once = {
-        .max_count = (size_t)config->claim_batch,
-        .idle_ms = config->visibility_s * 1000,
+    const struct queue_take abandoned = {
+        .max_count = claim_size(loop, false),
+        .idle_ms = ctx->shared->config->visibility_s * 1000,
         .arena = &ctx->arena,
     };
-    struct queue_take waiting = at_once;
     bool due = ctx->now_us() >= loop->next_reclaim_us;
 
-    waiting.wait_ms = wait_ms;
     *count = 0;
     /* messages that come back again and again must not delay new ones */
     if (due && loop->reclaimed) {
         loop->reclaimed = false;
-        TRY(queue_claim(ctx->queue, &at_once, messages, count, err));
+        TRY(claim_new(loop, 0, messages, count, err));
         if (*count > 0)
             return STATUS_OK;
     }
     if (due) {
-        TRY(queue_reclaim(ctx->queue, &at_once, messages, count, err));
-        if (*count < at_once.max_count)
+        TRY(queue_reclaim(ctx->queue, &abandoned, messages, count, err));
+        if (*count < abandoned.max_count)
             loop->next_reclaim_us = ctx->now_us() + RECLAIM_EVERY_MS * 1000;
         loop->reclaimed = *count > 0;
         if (loop->reclaimed)
             return STATUS_OK;
     }
-    return queue_claim(ctx->queue, &waiting, messages, count, err);
+    return claim_new(loop, wait_ms, messages, count, err);
 }
 
 /* Whether the worker holds the bucket range, and this thread scans it. */
@@ -199,7 +222,7 @@ static size_t claim_from_store(struct loop *loop,
     size_t (*find)(struct loop *loop, struct intent *out, size_t max), struct queue_message **messages)
 {
     struct worker_ctx *ctx = loop->ctx;
-    size_t max = (size_t)ctx->shared->config->claim_batch, count;
+    size_t max = claim_size(loop, false), count;
     struct intent *intents = ARENA_ARRAY(&ctx->arena, struct intent, max);
     bool *suspects = ARENA_ARRAY(&ctx->arena, bool, max);
     struct claim_owner owner = claim_owner(claim_of(loop));
@@ -330,7 +353,7 @@ size_t loop_turn(struct loop *loop)
     struct queue_message *messages = NULL;
     struct batch batch;
     /* A consumer that also polls limited work must not wait long for messages. */
-    int64_t wait_ms = has_limited(loop) ? LIMITED_EVERY_MS : CLAIM_WAIT_MS;
+    int64_t wait_ms = has_limited(loop) ? LIMITED_EVERY_MS : CLAIM_WAIT_MS, begun_us;
     size_t count = 0, taken;
     bool from_queue;
 
@@ -356,6 +379,8 @@ size_t loop_turn(struct loop *loop)
     metrics_count(ctx->shared, from_queue ? WORKER_CLAIMED : WORKER_POLLED, count);
     FAILPOINT("worker.after_claim");
     ctx->calls_us = 0;
+    ctx->polled = !from_queue;
+    begun_us = ctx->now_us();
     batch_init(&batch, ctx, messages, count);
     claim_fill(claim_of(loop), messages, count, from_queue, ctx->now_us());
     batch_run(&batch, ctx);
@@ -364,6 +389,8 @@ size_t loop_turn(struct loop *loop)
         settle_messages(ctx, &batch, count);
     else
         release_claim(loop);
+    loop->claim_size = claim_size_next(
+        claim_size(loop, false), count, ctx->now_us() - begun_us, (size_t)ctx->shared->config->claim_batch);
     if (batch.gave_way)
         reclaim_soon(loop);
     if (batch.store_failed || !has_done_any(&batch))
@@ -373,18 +400,10 @@ size_t loop_turn(struct loop *loop)
     return count;
 }
 
-/*
- * Publish the intents that a step has made, as a server does after a write. They are hints: losing
- * them is harmless.
- */
+/* Publish the intents that a step has made. */
 static void publish_intents(void *context, const struct intent *intents, size_t count)
 {
-    struct worker_ctx *ctx = context;
-    size_t published;
-
-    if (atomic_load(&ctx->shared->streaming) &&
-        queue_publish(ctx->queue, intents, count, &published, NULL) != STATUS_OK)
-        log_write(LOG_DEBUG, "hints_not_published", NULL);
+    worker_publish(context, intents, count);
 }
 
 void *loop_thread(void *argument)

@@ -28,6 +28,8 @@ enum {
     MISSED_AFTER_MS = 1000, /* the server publishes younger intents itself */
     MAX_PER_RANGE = 512,
     REFUSED_PAUSE_MS = 10000,
+    DUE_SHARE = 50,       /* looking for due retries takes at most 1/50 of the time */
+    MAX_DUE_OF_EACH = 64, /* of one account in a look */
 };
 
 /* ---- the state that other threads read; changes are logged ---- */
@@ -235,29 +237,36 @@ static enum status scan_range(struct relay *relay, int range, bool rest_only, co
     return STATUS_OK;
 }
 
+/* Publish what was not published a moment ago, and leave that in `found`. false: a stream has not taken all of it. */
+static bool publish_found(struct relay *relay, struct intents_found *found, struct feeding *feeding)
+{
+    struct worker_ctx *ctx = relay->ctx;
+    size_t count = drop_recent(relay, found->intents, found->count), published = 0;
+
+    found->count = count;
+    if (count == 0)
+        return true;
+    feeding->refused =
+        queue_publish(ctx->queue, found->intents, count, &published, &feeding->why) != STATUS_OK;
+    metrics_count(ctx->shared, WORKER_RELAYED, published);
+    FAILPOINT("relay.after_publish");
+    for (size_t i = 0; i < count && published == count; i++)
+        recent_note(&relay->recent, &found->intents[i], ctx->now_us());
+    log_event(LOG_DEBUG, "relayed", log_number("intents", (long long)count),
+        log_number("published", (long long)published));
+    return published == count;
+}
+
 /* Publish intents of one bucket range. If a stream is full, the bucket range is read again. */
 static enum status publish_range(
     struct relay *relay, int range, bool rest_only, struct feeding *feeding, struct error *err)
 {
-    struct worker_ctx *ctx = relay->ctx;
     struct intents_found found;
-    size_t count, published = 0;
 
     TRY(scan_range(relay, range, rest_only, feeding, &found, err));
-    count = drop_recent(relay, found.intents, found.count);
-    if (count == 0)
-        return STATUS_OK;
-    feeding->room -= count;
-    feeding->refused =
-        queue_publish(ctx->queue, found.intents, count, &published, &feeding->why) != STATUS_OK;
-    metrics_count(ctx->shared, WORKER_RELAYED, published);
-    FAILPOINT("relay.after_publish");
-    for (size_t i = 0; i < count && published == count; i++)
-        recent_note(&relay->recent, &found.intents[i], ctx->now_us());
-    if (published < count)
+    if (!publish_found(relay, &found, feeding))
         scan_marks_reread(&relay->scan_marks, range);
-    log_event(LOG_DEBUG, "relayed", log_number("bucket_range", range),
-        log_number("intents", (long long)count), log_number("published", (long long)published));
+    feeding->room -= found.count;
     return STATUS_OK;
 }
 
@@ -282,6 +291,28 @@ static bool is_wanted(const struct relay *relay, int range, bool rest_only, cons
         return relay->scan_marks.reach[range].open > 0;
     return may_be_missed(relay, range, feeding) ||
            scan_marks_start_is_due(&relay->scan_marks, range, relay->ctx->now_us());
+}
+
+/*
+ * While the streams are full of others' work, nothing is scanned, but retries that are due are published, so that an
+ * account's backlog does not hold up what another account tries again.
+ */
+static enum status publish_due(struct relay *relay, struct feeding *feeding, struct error *err)
+{
+    struct worker_ctx *ctx = relay->ctx;
+    const struct retry_scan what = {
+        .ranges = relay->held, .max_of_each = MAX_DUE_OF_EACH, .max = MAX_PER_RANGE
+    };
+    int64_t began_us = ctx->now_us();
+    struct intents_found found;
+
+    if (began_us < relay->next_due_us)
+        return STATUS_OK;
+    arena_cleanup(&ctx->arena);
+    TRY(lease_work_find_retries(ctx->store, &what, &ctx->arena, &found, err));
+    relay->next_due_us = next_look(relay, began_us, DUE_SHARE);
+    (void)publish_found(relay, &found, feeding);
+    return STATUS_OK;
 }
 
 /*
@@ -396,6 +427,8 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
     if (has_room) {
         TRY(publish_ranges(relay, &feeding, err));
         relay->behind = feeding.more;
+    } else {
+        TRY(publish_due(relay, &feeding, err));
     }
     set_mode(relay, !feeding.refused, feeding.why.message);
     if (feeding.refused)

@@ -32,6 +32,7 @@ struct relay {
     int64_t started_us, next_report_us;
     int64_t next_watermark_us, next_count_us;
     int64_t next_queues_us;
+    int64_t next_due_us;      /* when to look for due retries while the streams are full */
     int64_t refused_until_us; /* Redis refused messages: do not publish before */
     bool logged_mode;         /* the queue's mode has been logged */
     bool logged_store;        /* the database's state has been logged */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/condition.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "chunks/chunk_open.h"
 #include "store/connection/remembered.h"
@@ -90,6 +91,15 @@ void worker_ctx_cleanup(struct worker_ctx *ctx)
     queue_close(ctx->queue);
     worker_close(ctx->store);
     arena_cleanup(&ctx->arena);
+}
+
+void worker_publish(struct worker_ctx *ctx, const struct intent *intents, size_t count)
+{
+    size_t published;
+
+    if (atomic_load(&ctx->shared->streaming) &&
+        queue_publish(ctx->queue, intents, count, &published, NULL) != STATUS_OK)
+        log_write(LOG_DEBUG, "hints_not_published", NULL);
 }
 
 /* splitmix64, which is random enough to spread retries. */

@@ -77,6 +77,7 @@ struct worker_ctx {
     struct outages outages;      /* of this thread */
     /* set by a step that fails outside the database, DELIVERY_OF_WORK before each step */
     enum delivery_cause failure_cause;
+    bool polled;      /* the work of this turn was claimed from the database */
     int64_t calls_us; /* what calls of HTTP have taken in this turn */
     int64_t (*now_us)(void);
 };
@@ -90,6 +91,9 @@ struct worker_ctx {
 MUST_USE enum status worker_ctx_init(
     struct worker_ctx *ctx, struct worker_shared *shared, int index, const char *role, struct error *err);
 void worker_ctx_cleanup(struct worker_ctx *ctx);
+
+/* Publish intents, as a server does after a write. They are hints: losing them is harmless. */
+void worker_publish(struct worker_ctx *ctx, const struct intent *intents, size_t count);
 
 uint64_t worker_random(struct worker_ctx *ctx);
 

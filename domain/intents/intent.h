@@ -35,6 +35,20 @@ struct intent {
     int64_t version;                   /* of the write; for operators that read the table */
     const struct trace_context *trace; /* of the write, while it commits; NULL: it is not traced */
     struct intent_ctids ctids;         /* hints */
+    /* The account whose share of the workers' time the work takes; empty: unknown. See intent_account. */
+    struct str account;
+    int64_t spent_us; /* by the worker that has begun the work and leaves the rest; 0: it is not begun */
 };
+
+static inline struct str intent_account(const struct intent *intent)
+{
+    return intent->kind == INTENT_TRANSACTION ? intent->key.partition : intent->account;
+}
+
+/*
+ * What a worker's next turn at the work is expected to cost, with one key that is reconciled together
+ * with others as the unit. Work that goes on costs what its last turn has cost.
+ */
+int64_t intent_cost(const struct intent *intent);
 
 #endif

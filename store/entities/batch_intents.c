@@ -18,7 +18,8 @@ static struct intent make_intent(
         .table_id = row->table->table_id,
         .key = row->key,
         .version = row->now.version,
-        .trace = row->trace };
+        .trace = row->trace,
+        .account = row->table->account };
 }
 
 static size_t make_rule_intents(

@@ -178,6 +178,25 @@ static enum status begin_reading(struct session *session, const struct index *in
     return lookup_latest_is_behind(session, index, checks, err);
 }
 
+/* If the lag of all tables is too large for the read, that of its own index has let it through, and is the answer's. */
+static enum status read_lag(
+    struct session *session, const struct index *index, struct operation *operation, struct error *err)
+{
+    const struct freshness *freshness = &operation->in.lookup.freshness;
+    struct lag *lag = &operation->out.lookup.lag, own;
+    const struct operation *asked = operation;
+    struct lag_seen seen;
+
+    TRY(lag_read(session, &seen, err));
+    *lag = index_is_strong(index) ? seen.strong : seen.behind;
+    if (freshness_is_recent(freshness, lag))
+        return STATUS_OK;
+    TRY(lag_of_indexes(session, &asked, 1, &own, err));
+    if (own.as_of > lag->as_of)
+        *lag = own;
+    return STATUS_OK;
+}
+
 static enum status look_up(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_lookup *in = &operation->in.lookup;
@@ -185,7 +204,6 @@ static enum status look_up(struct session *session, struct operation *operation,
     struct open_sources open = { 0 };
     const struct index *index;
     struct lookup_range range;
-    struct lag_seen lag;
     bool checks;
 
     TRY(check_fresh(session, operation, err));
@@ -197,8 +215,7 @@ static enum status look_up(struct session *session, struct operation *operation,
      * Guard G22: the watermark is read before the entries, so the entries have all work that it
      * covers.
      */
-    TRY(lag_read(session, &lag, err));
-    out->lag = index_is_strong(index) ? lag.strong : lag.behind;
+    TRY(read_lag(session, index, operation, err));
     TRY(begin_reading(session, index, operation, &open, &checks, err));
     TRY(read_entries(session, index, &range, &open, operation, err));
     if (in->freshness.latest && !index_is_strong(index)) /* which has all entries at any time */

@@ -212,34 +212,64 @@ bool freshness_is_recent(const struct freshness *freshness, const struct lag *la
     return !freshness->has_max_staleness || (lag->as_of > 0 && lag->age_us <= freshness->max_staleness_us);
 }
 
-static enum status ask_staleness(
-    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
+/* What the lag of all tables answers. Returns the number of waits that it does not let through, in `left`. */
+static enum status ask_lag_of_all(struct session *session, struct freshness_wait *waits, size_t count,
+    struct freshness_wait **left, size_t *left_count, struct error *err)
 {
     struct lag_seen seen = { 0 };
-    const struct lag *lag = &seen.behind;
     bool is_known = false;
 
+    *left_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct freshness *freshness = freshness_of(&waits[i]);
-
-        if (!is_asked(&waits[i]) || !freshness->has_max_staleness)
+        if (!is_asked(&waits[i]) || !freshness_of(&waits[i])->has_max_staleness)
             continue;
         if (!is_known)
             TRY(lag_read(session, &seen, err));
         is_known = true;
-        if (freshness_is_recent(freshness, lag))
-            continue;
-        set_open(&waits[i]);
-        if (lag->as_of == 0)
-            reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
-                "no worker has stored yet how far the indexes are, or the database's clock was set back "
-                "since");
-        else
-            reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
-                "the indexes are %lld ms behind, max_staleness allows %lld ms; %lld intents are open",
-                (long long)(lag->age_us / 1000), (long long)(freshness->max_staleness_us / 1000),
-                (long long)lag->open_intents);
+        if (!freshness_is_recent(freshness_of(&waits[i]), &seen.behind))
+            left[(*left_count)++] = &waits[i];
     }
+    return STATUS_OK;
+}
+
+static void take_lag(struct freshness_wait *wait, const struct lag *lag)
+{
+    int64_t allowed_ms = freshness_of(wait)->max_staleness_us / 1000;
+
+    if (freshness_is_recent(freshness_of(wait), lag))
+        return;
+    set_open(wait);
+    if (lag->as_of > 0)
+        reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
+            "the index is %lld ms behind, max_staleness allows %lld ms; %lld intents are open",
+            (long long)(lag->age_us / 1000), (long long)allowed_ms, (long long)lag->open_intents);
+    else if (lag->open_intents > LAG_MAX_OPEN)
+        reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
+            "the index is behind, max_staleness allows %lld ms; more than %d intents are open",
+            (long long)allowed_ms, LAG_MAX_OPEN);
+    else
+        reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
+            "how far the index is behind is unknown: the database's clock was set back since a write that it "
+            "does not show");
+}
+
+/* Other tables may be behind, not this one; so those that are left are asked for by themselves. */
+static enum status ask_staleness(
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
+{
+    struct freshness_wait **left = ARENA_ARRAY(&session->arena, struct freshness_wait *, count);
+    const struct operation **operations = ARENA_ARRAY(&session->arena, const struct operation *, count);
+    struct lag *lags = ARENA_ARRAY(&session->arena, struct lag, count);
+    size_t left_count;
+
+    TRY(ask_lag_of_all(session, waits, count, left, &left_count, err));
+    if (left_count == 0)
+        return STATUS_OK;
+    for (size_t i = 0; i < left_count; i++)
+        operations[i] = left[i]->operation;
+    TRY(lag_of_indexes(session, operations, left_count, lags, err));
+    for (size_t i = 0; i < left_count; i++)
+        take_lag(left[i], &lags[i]);
     return STATUS_OK;
 }
 

@@ -196,24 +196,26 @@ enum scan_column {
     SCAN_PARTITION,
     SCAN_ROW,
     SCAN_VERSION,
-    SCAN_CTID
+    SCAN_CTID,
+    SCAN_ACCOUNT
 };
 
-static void fill_intents(struct scan *scan, const PGresult *result)
+static void fill_intents(const PGresult *result, struct arena *arena, struct intents_found *found)
 {
-    scan->found.count = (size_t)PQntuples(result);
-    scan->found.intents = ARENA_ARRAY(scan->arena, struct intent, scan->found.count);
+    found->count = (size_t)PQntuples(result);
+    found->intents = ARENA_ARRAY(arena, struct intent, found->count);
     for (int i = 0; i < PQntuples(result); i++) {
-        struct intent *intent = &scan->found.intents[i];
+        struct intent *intent = &found->intents[i];
 
         *intent = (struct intent){ .bucket = pg_int2(result, i, SCAN_BUCKET),
             .id = pg_intent_id(result, i, SCAN_ID),
             .kind = pg_int2(result, i, SCAN_KIND),
             .table_id = pg_int8(result, i, SCAN_TABLE),
-            .key = { arena_copy(scan->arena, pg_bytes(result, i, SCAN_PARTITION)),
-                arena_copy(scan->arena, pg_bytes(result, i, SCAN_ROW)) },
+            .key = { arena_copy(arena, pg_bytes(result, i, SCAN_PARTITION)),
+                arena_copy(arena, pg_bytes(result, i, SCAN_ROW)) },
             .version = pg_int8(result, i, SCAN_VERSION),
-            .ctids = { .intent = row_ctid_of(pg_bytes(result, i, SCAN_CTID)) } };
+            .ctids = { .intent = row_ctid_of(pg_bytes(result, i, SCAN_CTID)) },
+            .account = arena_copy(arena, pg_bytes(result, i, SCAN_ACCOUNT)) };
     }
 }
 
@@ -243,7 +245,7 @@ static enum status scan_intents(struct session *session, void *context, struct e
         TRY(pg_next(&session->pg, &first, err));
     TRY(pg_next(&session->pg, &found, err));
     TRY(pg_end(&session->pg, err));
-    fill_intents(scan, found);
+    fill_intents(found, scan->arena, &scan->found);
     if (!scan->what->rest_only)
         fill_low_id(scan, first);
     return STATUS_OK;
@@ -267,4 +269,42 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     scan_reach_note(reach, &answer);
     *out = scan.found;
     return STATUS_OK;
+}
+
+/* ---- retries ---- */
+
+struct finding_retries {
+    const struct retry_scan *what;
+    struct arena *arena;
+    struct intents_found *found;
+};
+
+static enum status find_retries(struct session *session, void *context, struct error *err)
+{
+    struct finding_retries *finding = context;
+    const struct retry_scan *what = finding->what;
+    struct pg_params params;
+    struct pg_array ranges;
+    PG_RESULT found = NULL;
+
+    pg_array_init(&ranges, &session->arena, PG_INT2);
+    for (int16_t range = 0; range < LEASE_RANGES; range++)
+        if (what->ranges[range])
+            pg_array_int2(&ranges, range);
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &ranges);
+    pg_add_int2(&params, RANGE_BUCKETS);
+    pg_add_int8(&params, (int64_t)what->max_of_each);
+    pg_add_int8(&params, (int64_t)what->max);
+    TRY(pg_query(&session->pg, &sql_retries_due, &params, &found, err));
+    fill_intents(found, finding->arena, finding->found);
+    return STATUS_OK;
+}
+
+enum status lease_work_find_retries(struct worker *store, const struct retry_scan *what, struct arena *arena,
+    struct intents_found *out, struct error *err)
+{
+    struct finding_retries finding = { what, arena, out };
+
+    return worker_attempt(store, find_retries, &finding, err);
 }

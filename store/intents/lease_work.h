@@ -80,4 +80,18 @@ struct intents_found {
 MUST_USE enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
     struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err);
 
+/* Which retries to look for. */
+struct retry_scan {
+    const bool *ranges; /* LEASE_RANGES; the bucket ranges */
+    size_t max_of_each; /* of one account, so that one with many does not hide the others' */
+    size_t max;         /* in all */
+};
+
+/*
+ * Find open intents whose key has failed and whose next try is due; those that have been due for
+ * longest. low_id is not set.
+ */
+MUST_USE enum status lease_work_find_retries(struct worker *store, const struct retry_scan *what,
+    struct arena *arena, struct intents_found *out, struct error *err);
+
 #endif

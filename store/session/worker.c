@@ -54,6 +54,14 @@ void worker_use_chunks(struct worker *store, const struct chunk_stores *chunks)
     store->session.chunks = chunks;
 }
 
+struct str worker_account_of(const struct worker *store, int64_t table_id)
+{
+    const struct catalogue *catalogue = store->session.catalogue;
+    const struct table *table = catalogue ? catalogue_find_id(catalogue, table_id) : NULL;
+
+    return table ? table->account : STR_EMPTY;
+}
+
 void worker_collect_traces(struct worker *store, struct taken_traces *traces)
 {
     store->traces = traces;

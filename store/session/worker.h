@@ -63,6 +63,9 @@ MUST_USE enum status worker_end_stalled(
  */
 int64_t worker_connection(const struct worker *store);
 
+/* The account of a table, which the present catalogue owns; empty: there is no such table. */
+struct str worker_account_of(const struct worker *store, int64_t table_id);
+
 /*
  * observe() is called after COMMIT, in the thread of the caller, with the intents that a step of a
  * transaction has made: hints for the queue, which may be lost.

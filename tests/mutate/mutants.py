@@ -168,11 +168,11 @@ MUTANTS = [
      "test_store", "snapshot", ["several_pages_of_lists_are_one_snapshot"]),
 
     ("G22", [("store/indexes/lookup_read.c",
-              "    TRY(lag_read(session, &lag, err));\n    out->lag = index_is_strong(index) ? lag.strong : lag.behind;\n",
+              "    TRY(read_lag(session, index, operation, err));\n",
               ""),
              ("store/indexes/lookup_read.c",
               "    out->stats.rows_returned = (int64_t)out->count;\n",
-              "    TRY(lag_read(session, &lag, err));\n    out->lag = lag.behind;\n"
+              "    TRY(read_lag(session, index, operation, err));\n"
               "    out->stats.rows_returned = (int64_t)out->count;\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 

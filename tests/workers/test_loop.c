@@ -36,16 +36,18 @@ static struct fake {
     bool down;
     int32_t failures; /* the next count returns this less one */
     int steps_left;   /* of every transaction and visit */
+    int64_t step_us;  /* what each of these takes */
     int copied;       /* dependents of copy rules */
     bool stop_after_step;
     struct intent open[MAX_ROWS]; /* intents that a scan of bucket range 0 finds */
     size_t open_count;
+    size_t due_count;      /* the first of these, whose keys have failed and are tried again now */
     int64_t oldest_age_us; /* of the open intents, as the backlog says */
 
     char reconciled[16384]; /* rows, each behind a space, calls separated by "|" */
     int reconciles;         /* calls, including failed ones */
     int waited;             /* for locks that other transactions hold */
-    int steps, counted, delayed, buried, scans, scans_from_start;
+    int steps, counted, delayed, buried, scans, scans_from_start, due_looks;
     int begun, claimed, renewed, released, looked_for_dead, looked_for_waiting;
     bool reconciled_before_hand, dead_hand_is_locked;
     void (*meanwhile)(void); /* what happens during a call */
@@ -57,6 +59,13 @@ static struct fake {
 } fake;
 
 static struct worker_shared shared;
+static int64_t now_us;
+
+static void fake_step(void)
+{
+    fake.steps++;
+    now_us += fake.step_us;
+}
 
 static enum status fake_down(struct error *err)
 {
@@ -162,6 +171,12 @@ bool remembered_take_raise(struct remembered *remembered, int64_t *epoch)
     return false;
 }
 
+struct str worker_account_of(const struct worker *store, int64_t table_id)
+{
+    (void)store, (void)table_id;
+    return STR_EMPTY;
+}
+
 int64_t worker_connection(const struct worker *store)
 {
     (void)store;
@@ -235,7 +250,7 @@ enum status transaction_work_step(struct worker *store, const struct intent *int
 {
     (void)store, (void)intent, (void)trace;
     TRY(fake_down(err));
-    fake.steps++;
+    fake_step();
     *finished = --fake.steps_left <= 0;
     if (fake.stop_after_step)
         worker_stop(&shared);
@@ -256,7 +271,7 @@ enum status copy_visit_step(struct worker *store, struct copy_turn *turn, struct
 {
     (void)store;
     TRY(fake_down(err));
-    fake.steps++;
+    fake_step();
     turn->is_over = --fake.steps_left <= 0;
     if (fake.stop_after_step)
         worker_stop(&shared);
@@ -417,6 +432,18 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     return STATUS_OK;
 }
 
+enum status lease_work_find_retries(struct worker *store, const struct retry_scan *what, struct arena *arena,
+    struct intents_found *out, struct error *err)
+{
+    (void)store, (void)what;
+    TRY(fake_down(err));
+    fake.due_looks++;
+    out->count = fake.due_count;
+    out->intents = ARENA_ARRAY(arena, struct intent, out->count);
+    memcpy(out->intents, fake.open, out->count * sizeof(*out->intents));
+    return STATUS_OK;
+}
+
 enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANGES], bool counts,
     struct backlog *backlog, struct error *err)
 {
@@ -487,7 +514,6 @@ static struct worker_ctx relay_ctx;
 static struct loop loop;
 static struct relay relay;
 static struct queue *client; /* publishes, and claims as another consumer */
-static int64_t now_us;
 
 static int64_t test_now(void)
 {
@@ -510,6 +536,7 @@ static void given_a_worker(void)
     redis_server_start(&server);
     memset(&fake, 0, sizeof(fake));
     fake.oldest_age_us = 2000000;
+    fake.step_us = 500;
     config = (struct worker_config){
         .redis.url = server.url, .name = "w", .threads = 1, .claim_batch = 16, .visibility_s = 1000
     };
@@ -1177,6 +1204,49 @@ START_TEST(a_transaction_is_carried_to_its_end)
 }
 END_TEST
 
+/* A turn lasts five milliseconds. */
+START_TEST(a_long_transaction_lets_other_work_have_its_turn)
+{
+    fake.steps_left = 25;
+    publish(INTENT_TRANSACTION, "t");
+
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.steps, 10);
+    check_queue(1, 0);
+    loop_turn(&loop);
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.steps, 25);
+    check_queue(0, 0);
+}
+END_TEST
+
+/* Its rest is found by the next scan, which takes longer than a message. */
+START_TEST(a_transaction_from_the_database_has_a_longer_turn)
+{
+    fake.steps_left = 250;
+    fake.open[fake.open_count++] = an_intent(INTENT_TRANSACTION, "t");
+    redis_server_kill(&server);
+
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.steps, 200);
+}
+END_TEST
+
+/* Few messages of costly work are claimed at once; if their turns take long, still fewer the next time. */
+START_TEST(claims_of_slow_work_are_small)
+{
+    static const char *const rows[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" };
+
+    fake.steps_left = 1000;
+    fake.step_us = 4000;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        publish(INTENT_TRANSACTION, rows[i]);
+
+    ck_assert_uint_le(loop_turn(&loop), 4);
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+}
+END_TEST
+
 START_TEST(a_stop_in_a_transaction_hands_it_back)
 {
     fake.steps_left = 3;
@@ -1433,6 +1503,13 @@ START_TEST(a_backlog_of_one_bucket_is_published_in_one_pass)
 }
 END_TEST
 
+/* Remove the messages of shard 1. */
+static void lose_messages(void)
+{
+    redis_server_command(&server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL);
+    redis_server_command(&server, "DEL", "tavola:{q1}:waiting", NULL);
+}
+
 START_TEST(a_large_backlog_is_published_in_portions_each_once)
 {
     given_a_backlog(1, MAX_ROWS);
@@ -1441,8 +1518,7 @@ START_TEST(a_large_backlog_is_published_in_portions_each_once)
     check_queue(REFILL_MAX_WAITING, 0);
     ck_assert(relay_pass(&relay)); /* no room, and more intents are open */
     check_queue(REFILL_MAX_WAITING, 0);
-    redis_server_command(
-        &server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL); /* another worker has done all of it */
+    lose_messages(); /* another worker has done all of it */
     fake.scans = 0;
 
     ck_assert(!relay_pass(&relay));
@@ -1477,7 +1553,7 @@ START_TEST(what_was_lost_behind_the_reader_is_published_again)
 {
     given_a_backlog(1, MAX_ROWS);
     relay_pass(&relay);
-    redis_server_command(&server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL);
+    lose_messages();
     fake.open_count = 100;
 
     now_us += 11 * 1000 * 1000;
@@ -1509,6 +1585,25 @@ START_TEST(the_relay_adds_nothing_to_streams_that_have_work)
     relay_pass(&relay);
 
     check_queue(16, 0);
+}
+END_TEST
+
+/* Another account's backlog, for example; it is not asked for all the time. */
+START_TEST(what_is_due_is_tried_again_however_much_waits)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    fake.due_count = 1;
+    for (int i = 0; i < 16; i++)
+        publish(INTENT_RECONCILE, "b");
+
+    relay_pass(&relay);
+    relay_pass(&relay);
+
+    check_queue(17, 0);
+    ck_assert_int_eq(fake.due_looks, 1);
+    now_us += 4 * 1000 * 1000;
+    relay_pass(&relay);
+    check_queue(18, 0);
 }
 END_TEST
 
@@ -1670,6 +1765,9 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, an_unknown_kind_is_left_for_others);
     tcase_add_test(consumer, a_key_that_cannot_be_one_never_reaches_the_database);
     tcase_add_test(consumer, a_transaction_is_carried_to_its_end);
+    tcase_add_test(consumer, a_long_transaction_lets_other_work_have_its_turn);
+    tcase_add_test(consumer, a_transaction_from_the_database_has_a_longer_turn);
+    tcase_add_test(consumer, claims_of_slow_work_are_small);
     tcase_add_test(consumer, a_stop_in_a_transaction_hands_it_back);
     tcase_add_test(consumer, copies_of_several_dependents_are_made_together);
     tcase_add_test(consumer, a_long_visit_lets_other_work_have_its_turn);
@@ -1694,6 +1792,7 @@ Suite *test_loop_suite(void)
     tcase_add_test(relays, a_backlog_of_one_bucket_is_published_in_one_pass);
     tcase_add_test(relays, what_is_under_way_is_not_published_again_at_once);
     tcase_add_test(relays, the_relay_adds_nothing_to_streams_that_have_work);
+    tcase_add_test(relays, what_is_due_is_tried_again_however_much_waits);
     tcase_add_test(relays, the_relay_adds_nothing_while_messages_were_handed_back);
     tcase_add_test(relays, after_a_flush_everything_open_is_published_from_the_start);
     tcase_add_test(relays, after_a_reconnect_everything_open_is_published_from_the_start);

@@ -8,9 +8,8 @@
 
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "workers/steps/step_turn.h"
 #include "workers/steps/steps.h"
-
-enum { TURN_COMMITS = 10 };
 
 static void log_counts(const char *event, const struct copy_counts *counts)
 {
@@ -29,33 +28,21 @@ enum status step_copy(struct worker_ctx *ctx, const struct intent *intents, size
     return STATUS_OK;
 }
 
-/*
- * The rest of a visit comes after the work that waits in the queue now. A lost message does no harm:
- * the relay publishes the intent again.
- */
-static void queue_rest(struct worker_ctx *ctx, const struct intent *intent)
-{
-    size_t published;
-
-    if (atomic_load(&ctx->shared->streaming) &&
-        queue_publish(ctx->queue, intent, 1, &published, NULL) != STATUS_OK)
-        log_write(LOG_DEBUG, "hints_not_published", NULL);
-}
-
 static enum status visit_one(struct worker_ctx *ctx, const struct intent *intent, struct error *err)
 {
     struct copy_turn turn = { .intent = intent, .limit = COPY_BATCH_KEYS };
+    struct step_turn time = step_turn_begin(ctx, intent);
 
     FAILPOINT_TRY("worker.before_visit", err);
-    for (int i = 0; i < TURN_COMMITS && !turn.is_over; i++) {
+    do {
         if (worker_is_stopping(ctx->shared))
             return error_set(err, STATUS_CANCELLED, "the worker is stopping");
         TRY(copy_visit_step(ctx->store, &turn, err));
-    }
+    } while (!turn.is_over && step_turn_lasts(&time));
     metrics_count(ctx->shared, WORKER_COPIED, (size_t)turn.counts.written);
     log_counts("visited", &turn.counts);
     if (!turn.is_over)
-        queue_rest(ctx, intent);
+        step_turn_leave_rest(&time);
     return STATUS_OK;
 }
 

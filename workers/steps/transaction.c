@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transaction.c - carries transactions on; each of their steps is one commit. If the worker stops
- * in between, the worker that gets the message next does the rest.
+ * transaction.c - carries transactions on in turns; each of their steps is one commit. The worker that
+ * gets the message next does the rest, also if this one stops in between.
  */
 #include "store/transactions/transaction_work.h"
 
 #include "base/clock.h"
+#include "workers/steps/step_turn.h"
 #include "workers/steps/steps.h"
 
 static enum status carry_on(
@@ -19,17 +20,25 @@ static enum status carry_on(
     return STATUS_OK;
 }
 
+static enum status take_turn(struct worker_ctx *ctx, const struct intent *intent, struct error *err)
+{
+    struct step_turn turn = step_turn_begin(ctx, intent);
+    bool finished = false;
+
+    do {
+        if (worker_is_stopping(ctx->shared))
+            return error_set(err, STATUS_CANCELLED, "the worker is stopping");
+        TRY(carry_on(ctx, intent, &finished, err));
+    } while (!finished && step_turn_lasts(&turn));
+    if (!finished)
+        step_turn_leave_rest(&turn);
+    return STATUS_OK;
+}
+
 enum status step_transaction(
     struct worker_ctx *ctx, const struct intent *intents, size_t count, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        bool finished = false;
-
-        while (!finished) {
-            if (worker_is_stopping(ctx->shared))
-                return error_set(err, STATUS_CANCELLED, "the worker is stopping");
-            TRY(carry_on(ctx, &intents[i], &finished, err));
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        TRY(take_turn(ctx, &intents[i], err));
     return STATUS_OK;
 }

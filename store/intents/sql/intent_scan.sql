@@ -5,7 +5,8 @@
 -- bucket before the second of any. An intent that was made more than five seconds ahead of the
 -- clock counts as old enough, because the clock was set back; so does one whose retry is more than
 -- twenty minutes ahead, twice as long as a retry ever waits. By (bucket, id).
-select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid
+select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid,
+    coalesce((select t.account from tables t where t.table_id = i.table_id), '') as account
 from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
 cross join unnest($1::int2[], $2::uuid[]) u(bucket, after)
 cross join lateral (

@@ -3,7 +3,8 @@
 -- and behind the ids $4 (arrays of one length), at least $5 microseconds old or more than five
 -- seconds ahead of the clock; at most $6 of each bucket and kind, at most $7 in all. By (bucket,
 -- id), and intents_transactions.
-select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid
+select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid,
+    coalesce((select t.account from tables t where t.table_id = i.table_id), '') as account
 from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
 cross join unnest($1::int2[], $2::int2[], $3::uuid[], $4::uuid[]) u(bucket, kind, until, after)
 cross join lateral (

@@ -400,6 +400,9 @@ START_TEST(a_waiting_lookup_notices_that_the_index_is_strong)
 
     lookup->in.lookup.freshness.has_max_staleness = true;
     world_add_index(&world, BY, an_index(&city, INDEX_EVENTUAL));
+    test_sql(world.sql,
+        "insert into intents (bucket, id, kind, table_id, partition_key, row_key, version)"
+        " select 0, '00000000000003e80000000000000000', 1, source_table_id, 'p', 'r', 1 from indexes");
     session_init(&waiter, world.conninfo, "test waiter");
     ck_assert_int_eq(freshness_ask(&waiter, &wait, 1, &err), STATUS_OK);
     ck_assert_int_eq(wait.answer, FRESHNESS_OPEN);

@@ -428,19 +428,49 @@ START_TEST(staleness_is_bounded)
 {
     struct operation *waiting = a_stale_lookup(60000000);
 
-    refused(in_haste(a_stale_lookup(60000000)), "NOT_FRESH_ENOUGH", "no worker");
-    submit(scene.store, waiting);
-    tell_of_all_ranges();
-    await(waiting);
-    ck_assert_str_eq(rows_in(waiting), "");
-
     put("a", "Bonn");
     test_sql(scene.sql, "update intents set id = '00000000000003e80000000000000000'");
+    refused(in_haste(a_stale_lookup(60000000)), "NOT_FRESH_ENOUGH", "1 intents are open");
     tell_of_all_ranges();
     refused(in_haste(a_stale_lookup(60000000)), "NOT_FRESH_ENOUGH", "1 intents are open");
+    submit(scene.store, waiting);
     reconcile_all();
+    await(waiting);
+    ck_assert_str_eq(rows_in(waiting), "a");
     tell_of_all_ranges();
     ck_assert_str_eq(found(a_stale_lookup(60000000)), "a");
+}
+END_TEST
+
+/* Another account's backlog. */
+START_TEST(only_open_intents_of_the_same_table_make_an_index_stale)
+{
+    struct operation *lookup = a_stale_lookup(1000000);
+
+    put("a", "Bonn");
+    reconcile_all();
+    test_sql(scene.sql, "insert into intents (bucket, id, kind, table_id, partition_key, row_key, version)"
+                        " values (0, '00000000000003e80000000000000000', 1, 4711, 'p', 'r', 1)");
+    tell_of_all_ranges();
+
+    run(scene.store, lookup);
+    ck_assert_reason(lookup, "OK");
+    ck_assert_str_eq(rows_in(lookup), "a");
+    ck_assert_int_le(lookup->out.lookup.lag.age_us, 1000000);
+    ck_assert_int_gt(lookup->out.lookup.lag.as_of, 0);
+    ck_assert_int_eq(lookup->out.lookup.lag.open_intents, 0);
+}
+END_TEST
+
+START_TEST(an_index_that_is_far_behind_is_not_fresh)
+{
+    put("a", "Bonn");
+    test_sql(scene.sql,
+        "insert into intents (bucket, id, kind, table_id, partition_key, row_key, version)"
+        " select bucket, lpad(to_hex(n), 32, '0')::uuid, kind, table_id, partition_key, row_key, version"
+        " from intents, generate_series(1, 1000) n");
+
+    refused(in_haste(a_stale_lookup(60000000)), "NOT_FRESH_ENOUGH", "more than 1000 intents are open");
 }
 END_TEST
 
@@ -452,15 +482,17 @@ START_TEST(a_time_that_lies_ahead_says_nothing) /* guard G30 */
         test_sql(scene.sql,
             "create table kept as select * from watermarks; delete from watermarks; analyze watermarks;"
             "insert into watermarks select * from kept");
+    put("a", "Bonn");
+    test_sql(scene.sql, "update intents set id = overlay(id::text placing '7' from 1)::uuid");
     tell_of_all_ranges();
     test_sql(scene.sql, "update watermarks set as_of = as_of + 36000000000 where bucket_range = 3");
 
-    refused(in_haste(a_stale_lookup(1000000)), "NOT_FRESH_ENOUGH", "no worker");
+    refused(in_haste(a_stale_lookup(1000000)), "NOT_FRESH_ENOUGH", "clock was set back");
 
     /* Nor do they once the clock has reached them: they were removed. */
     test_await(scene.sql, "select count(*) from watermarks where bucket_range = 3 and as_of = 0");
-    tell_of_all_ranges();
-    ck_assert_str_eq(found(a_stale_lookup(60000000)), "");
+    reconcile_all();
+    ck_assert_str_eq(found(a_stale_lookup(1000000)), "a");
 }
 END_TEST
 
@@ -771,6 +803,8 @@ Suite *test_freshness_suite(void)
     tcase_add_test(tc, an_unknown_transaction_is_not_waited_for);
     tcase_add_test(tc, a_connection_younger_than_the_answer_asks_again);
     tcase_add_test(tc, staleness_is_bounded);
+    tcase_add_test(tc, only_open_intents_of_the_same_table_make_an_index_stale);
+    tcase_add_test(tc, an_index_that_is_far_behind_is_not_fresh);
     tcase_add_loop_test(tc, a_time_that_lies_ahead_says_nothing, 0, 2);
     tcase_add_loop_test(tc, the_latest_are_read_around_what_is_open, 0, 4);
     tcase_add_test(tc, the_latest_are_right_where_keys_were_given_up);

@@ -247,6 +247,66 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
 }
 END_TEST
 
+static struct intents_found due(size_t of_each)
+{
+    bool all[LEASE_RANGES];
+    struct retry_scan what = { .ranges = all, .max_of_each = of_each, .max = 100 };
+    struct intents_found found;
+
+    memset(all, true, sizeof(all));
+    ck_assert_msg(lease_work_find_retries(world.worker, &what, &world.arena, &found, &err) == STATUS_OK, "%s",
+        err.message);
+    return found;
+}
+
+START_TEST(a_retry_is_found_once_it_is_due)
+{
+    bool none[LEASE_RANGES] = { false };
+    struct retry_scan of_none = { .ranges = none, .max_of_each = 10, .max = 100 };
+    struct intent message = world_message("a");
+    struct intents_found found;
+
+    world_put(&world, "a", "Bonn", "x");
+    world_put(&world, "a", "Cork", "x");
+    ck_assert_uint_eq(due(10).count, 0);
+    count_one(&message);
+    ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
+    ck_assert_uint_eq(due(10).count, 0);
+    ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, -1, &err), STATUS_OK);
+
+    found = due(10);
+    ck_assert_uint_eq(found.count, 1);
+    ck_assert(str_equal(found.intents[0].key.row, STR_LITERAL("a")));
+    ck_assert_int_eq(found.intents[0].kind, INTENT_RECONCILE);
+    ck_assert(str_equal(found.intents[0].account, STR_LITERAL("acme")));
+    ck_assert_int_eq(lease_work_find_retries(world.worker, &of_none, &world.arena, &found, &err), STATUS_OK);
+    ck_assert_uint_eq(found.count, 0);
+    ck_assert_int_eq(dead_letter_work_bury(world.worker, &message, &err), STATUS_OK);
+    ck_assert_uint_eq(due(10).count, 0);
+}
+END_TEST
+
+START_TEST(many_retries_of_one_account_hide_no_others)
+{
+    struct intents_found found;
+
+    test_sql(world.sql, "insert into intents (bucket, id, kind, table_id, partition_key, row_key, version)"
+                        " select 7, lpad(to_hex(n), 32, '0')::uuid, 2, 0, case n when 50 then 'quiet' else "
+                        "'noisy' end, n::text, 1"
+                        " from generate_series(1, 50) n");
+    test_sql(world.sql,
+        "insert into dead_letters (bucket, kind, table_id, partition_key, row_key, index_id, dead, failures, "
+        "cause,"
+        " history, next_try) select bucket, kind, table_id, partition_key, row_key, 0, false, 1, '', '',"
+        " now() - interval '1 hour' + row_key::int * interval '1 second' from intents");
+
+    found = due(20);
+    ck_assert_uint_eq(found.count, 21);
+    ck_assert(str_equal(intent_account(&found.intents[1]), STR_LITERAL("quiet")));
+    ck_assert(str_equal(found.intents[0].key.row, STR_LITERAL("1")));
+}
+END_TEST
+
 START_TEST(a_key_with_nothing_open_has_nothing_to_count_or_bury)
 {
     struct intent message = world_message("a");
@@ -356,6 +416,8 @@ Suite *test_lease_work_suite(void)
     tcase_add_test(tc, the_low_mark_stays_a_minute_behind_the_oldest);
     tcase_add_test(tc, a_range_is_applied_up_to_its_oldest_open_intent);
     tcase_add_test(tc, failures_are_counted_and_hide_the_key_until_its_next_try);
+    tcase_add_test(tc, a_retry_is_found_once_it_is_due);
+    tcase_add_test(tc, many_retries_of_one_account_hide_no_others);
     tcase_add_test(tc, a_key_with_nothing_open_has_nothing_to_count_or_bury);
     tcase_add_test(tc, a_buried_key_loses_its_intents_and_a_later_success_digs_it_out);
     tcase_add_test(tc, a_buried_transaction_is_dead_and_its_intent_gone);
