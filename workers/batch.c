@@ -399,10 +399,15 @@ static void run_open(struct batch *batch, struct worker_ctx *ctx)
 
 void batch_run(struct batch *batch, struct worker_ctx *ctx)
 {
+    int64_t begun_us = ctx->now_us(), open_us;
+
     drop_unusable(batch);
     for (size_t i = 0; i < step_count; i++) {
         if (steps[i].together)
             run_together(batch, ctx, &steps[i]);
     }
+    open_us = ctx->now_us();
     run_open(batch, ctx);
+    batch->together_us = open_us - begun_us;
+    batch->alone_us = ctx->now_us() - open_us;
 }

@@ -30,11 +30,12 @@ struct batch {
     struct queue_message *messages; /* sorted */
     struct item *items;
     size_t item_count;
-    int culprits;      /* smallest parts that failed */
-    int failed;        /* keys that failed alone */
-    int troubles;      /* keys that were locked, timed out, or whose blocks cannot be read */
-    bool gave_way;     /* many keys failed: the others are released, for new messages */
-    bool store_failed; /* the database could not be used: pause before the next claim */
+    int culprits;                  /* smallest parts that failed */
+    int failed;                    /* keys that failed alone */
+    int troubles;                  /* keys that were locked, timed out, or whose blocks cannot be read */
+    bool gave_way;                 /* many keys failed: the others are released, for new messages */
+    bool store_failed;             /* the database could not be used: pause before the next claim */
+    int64_t together_us, alone_us; /* what the items took that ran together, and one by one */
 };
 
 /*

@@ -23,6 +23,8 @@ enum {
     LIMITED_EVERY_MS = 100, /* each look takes the permits of a tenth of a second */
     FIRST_FAILURE_PAUSE_MS = 50,
     LONGEST_FAILURE_PAUSE_MS = 2000,
+    /* Keys are cheaper together, so a claim of them may last longer than one of work that runs alone. */
+    TOGETHER_SHARE = 4,
 };
 
 /* ---- getting messages ---- */
@@ -353,7 +355,7 @@ size_t loop_turn(struct loop *loop)
     struct queue_message *messages = NULL;
     struct batch batch;
     /* A consumer that also polls limited work must not wait long for messages. */
-    int64_t wait_ms = has_limited(loop) ? LIMITED_EVERY_MS : CLAIM_WAIT_MS, begun_us;
+    int64_t wait_ms = has_limited(loop) ? LIMITED_EVERY_MS : CLAIM_WAIT_MS;
     size_t count = 0, taken;
     bool from_queue;
 
@@ -380,7 +382,6 @@ size_t loop_turn(struct loop *loop)
     FAILPOINT("worker.after_claim");
     ctx->calls_us = 0;
     ctx->polled = !from_queue;
-    begun_us = ctx->now_us();
     batch_init(&batch, ctx, messages, count);
     claim_fill(claim_of(loop), messages, count, from_queue, ctx->now_us());
     batch_run(&batch, ctx);
@@ -389,8 +390,8 @@ size_t loop_turn(struct loop *loop)
         settle_messages(ctx, &batch, count);
     else
         release_claim(loop);
-    loop->claim_size = claim_size_next(
-        claim_size(loop, false), count, ctx->now_us() - begun_us, (size_t)ctx->shared->config->claim_batch);
+    loop->claim_size = claim_size_next(claim_size(loop, false), count,
+        batch.alone_us + batch.together_us / TOGETHER_SHARE, (size_t)ctx->shared->config->claim_batch);
     if (batch.gave_way)
         reclaim_soon(loop);
     if (batch.store_failed || !has_done_any(&batch))
