@@ -141,8 +141,8 @@ class Queues(RedisCase):
         longest = 0
         self.begin_worker_after_stop()
         while self.open_intents() > 0:
-            longest = max(longest, int(self.stack.redis_command("XLEN", "tavola:{q0}:intents")[1:]))
-        print(f"{backlog} open: at most {longest} in the stream", flush=True)
+            longest = max(longest, self.stack.messages(0))
+        print(f"{backlog} open: at most {longest} in the queue", flush=True)
         self.assertGreater(longest, 0)
         self.assertLess(longest, 2 * MAX_WAITING)
 

@@ -40,7 +40,7 @@ class Faults(RedisCase):
         self.assertFalse(answer.startswith(b"-"), answer)
 
     def messages(self):
-        return sum(int(self.stack.redis_command("XLEN", f"tavola:{{q{shard}}}:intents")[1:]) for shard in range(4))
+        return sum(self.stack.messages(shard) for shard in range(4))
 
     def wait_until_server_publishes(self, want=1):
         wait_for(

@@ -262,6 +262,11 @@ class Stack:
 
     # server and worker
 
+    def messages(self, shard):
+        """The number of messages in a queue: those in its stream, and those that wait for their turn."""
+        keys = f"tavola:{{q{shard}}}:"
+        return int(self.redis_command("XLEN", keys + "intents")[1:]) + int(self.redis_command("ZCARD", keys + "waiting")[1:])
+
     def settings(self, more):
         given = {"TAVOLA_POSTGRES": self.postgres, "TAVOLA_REDIS": "unix:" + self.redis_socket}
         if self.own_postgres and not self.disk and not self.operated:
