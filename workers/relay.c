@@ -201,14 +201,18 @@ struct feeding {
     struct error why; /* the cause, if refused */
 };
 
-/* Leave out intents that were published a moment ago: their work is under way. */
-static size_t drop_recent(struct relay *relay, struct intent *intents, size_t count)
+/*
+ * Leave out intents that were published a moment ago, because their work is under way, and paused and limited work,
+ * which is not published.
+ */
+static size_t keep_publishable(struct relay *relay, struct intent *intents, size_t count)
 {
     int64_t now_us = relay->ctx->now_us();
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!recent_has(&relay->recent, &intents[i], now_us))
+        if (!recent_has(&relay->recent, &intents[i], now_us) &&
+            queues_allow(&relay->ctx->shared->queues, &intents[i]))
             intents[kept++] = intents[i];
     }
     return kept;
@@ -237,11 +241,11 @@ static enum status scan_range(struct relay *relay, int range, bool rest_only, co
     return STATUS_OK;
 }
 
-/* Publish what was not published a moment ago, and leave that in `found`. false: a stream has not taken all of it. */
+/* Publish what may be published of `found`, and leave that in it. false: a queue has not taken all of it. */
 static bool publish_found(struct relay *relay, struct intents_found *found, struct feeding *feeding)
 {
     struct worker_ctx *ctx = relay->ctx;
-    size_t count = drop_recent(relay, found->intents, found->count), published = 0;
+    size_t count = keep_publishable(relay, found->intents, found->count), published = 0;
 
     found->count = count;
     if (count == 0)
@@ -294,8 +298,8 @@ static bool is_wanted(const struct relay *relay, int range, bool rest_only, cons
 }
 
 /*
- * While the streams are full of others' work, nothing is scanned, but retries that are due are published, so that an
- * account's backlog does not hold up what another account tries again.
+ * While enough messages wait, no bucket range is scanned. Retries that are due are published all the same, so that an
+ * account's backlog does not hold up those of another account.
  */
 static enum status publish_due(struct relay *relay, struct feeding *feeding, struct error *err)
 {

@@ -10,9 +10,11 @@
 -- is the lowest turn that waits. So accounts with waiting messages share the consumers' time equally,
 -- whatever each of them has waiting. claim.lua moves messages to the stream, the lowest turn first.
 --
--- The first command that writes is one that Redis refuses if it is out of memory: it asks only then.
--- The room is shared, too: an account may have at most as much waiting as there is room left. A shard without a
--- publisher, because there are fewer shards now, expires after a day.
+-- The room is shared, too: an account may have at most as much waiting as there is room left. A shard
+-- without a publisher, because there are fewer shards now, expires after a day.
+--
+-- Redis looks at its limit of memory before the first write of a script only, so that must be a command
+-- which the limit refuses (XADD, ZADD).
 local stream, waiting, turns = KEYS[1], KEYS[2], KEYS[3]
 local ahead = tonumber(ARGV[3])
 local count = redis.call('ZCARD', waiting)

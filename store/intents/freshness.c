@@ -212,7 +212,7 @@ bool freshness_is_recent(const struct freshness *freshness, const struct lag *la
     return !freshness->has_max_staleness || (lag->as_of > 0 && lag->age_us <= freshness->max_staleness_us);
 }
 
-/* What the lag of all tables answers. Returns the number of waits that it does not let through, in `left`. */
+/* Ask for the lag of all tables. The waits for which it is too large go to `left`. */
 static enum status ask_lag_of_all(struct session *session, struct freshness_wait *waits, size_t count,
     struct freshness_wait **left, size_t *left_count, struct error *err)
 {

@@ -12,12 +12,13 @@ import threading
 import time
 import unittest
 
+from accounts import is_known, new_account, percentile_99
 from bystander import trusting
 from tavola_test import client
 from tavola_test.certificates import Authority
-from tavola_test.credentials import key_of, token
+from tavola_test.credentials import token
 from tavola_test.ports import free_port
-from tavola_test.processes import program, run_program
+from tavola_test.processes import program
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
@@ -74,8 +75,8 @@ class Bystander:
         values = []
         for at, end in spans:
             while at < end:
-                seconds = sorted(call[1] for call in self.between(at, min(at + WINDOW_SECONDS, end)))
-                values.append(seconds[int(len(seconds) * 0.99)] if seconds else WINDOW_SECONDS)
+                seconds = [call[1] for call in self.between(at, min(at + WINDOW_SECONDS, end))]
+                values.append(percentile_99(seconds) if seconds else WINDOW_SECONDS)
                 at += WINDOW_SECONDS
         return statistics.median(values)
 
@@ -127,14 +128,9 @@ class AttackCase(unittest.TestCase):
         self.addCleanup(self.stack.close)
         self.metrics = os.path.join(self.stack.folder, "ms")
         self.probes = "unix:" + os.path.join(self.stack.folder, "probes")
-        self.key = self.new_account("acme")
+        self.key = new_account(self.stack, "acme")
         self.trusted = []  # of a server that speaks TLS: its authority
         self.scheme = ""
-
-    def new_account(self, name):
-        done = run_program("tavola", "account", "create", name, settings={"TAVOLA_POSTGRES": self.stack.postgres})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return key_of(done.stdout.split()[2])
 
     def start(self, prefix=(), **more):
         settings = self.stack.server_settings(
@@ -161,21 +157,14 @@ class AttackCase(unittest.TestCase):
 
     def prepare_noisy(self):
         """Another account with a table of 8 MB of text; its token."""
-        noisy = token(self.new_account("noisy"), expiry=3600, account="noisy")
+        noisy = token(new_account(self.stack, "noisy"), expiry=3600, account="noisy")
         with client.Client(self.address, trusting(*self.trusted), token=noisy, seconds=20) as caller:
-            wait_for("the account", lambda: self.is_known(caller))
+            wait_for("the account", lambda: is_known(caller))
             caller.create_table(name="wide")
             for number in range(20):
                 texts = {f"T{part}": "x" * 30000 for part in range(12)}
                 caller.insert_entity(table="wide", entity=client.entity("p", f"{number:02}", Text="x" * 30000, **texts))
         return noisy
-
-    def is_known(self, caller):
-        try:
-            caller.list_tables()
-            return True
-        except client.ApiError:
-            return False
 
     def certificate(self):
         """The settings with which the server speaks TLS from now on."""

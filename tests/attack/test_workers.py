@@ -9,9 +9,9 @@ import sys
 import time
 import unittest
 
+from accounts import is_known, new_account, percentile_99
 from tavola_test import client
-from tavola_test.credentials import key_of, token
-from tavola_test.processes import run_program
+from tavola_test.credentials import token
 from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
 
@@ -27,22 +27,19 @@ INDEXES = 5
 COPY = 1
 
 
-def percentile_99(seconds):
-    return sorted(seconds)[int(len(seconds) * 0.99)]
-
-
 class Workers(unittest.TestCase):
     """Accounts acme and noisy, a server and a worker with its two consumers."""
 
     def setUp(self):
         self.stack = Stack()
         self.addCleanup(self.stack.close)
-        self.tokens = {name: self.token_of_new(name) for name in ("acme", "noisy")}
+        self.tokens = {
+            name: token(new_account(self.stack, name), expiry=3600, account=name) for name in ("acme", "noisy")}
         self.stack.start_server(TAVOLA_AUTHENTICATION="required", wait=False)
         wait_for("the server", self.stack.accepts, 30)
         self.acme, self.noisy = self.connect("acme"), self.connect("noisy")
         for caller in (self.acme, self.noisy):
-            wait_for("the account", lambda caller=caller: self.is_known(caller), 30)
+            wait_for("the account", lambda caller=caller: is_known(caller), 30)
             caller.create_table(name="things")
             for n in range(INDEXES):
                 caller.create_index(index={"name": f"by{n}", "table": "things", "shape": COPY, "partition_key": [{"property": f"P{n}"}]})
@@ -51,20 +48,8 @@ class Workers(unittest.TestCase):
             for n in range(INDEXES):
                 wait_ready(caller, f"by{n}")
 
-    def token_of_new(self, name):
-        done = run_program("tavola", "account", "create", name, settings={"TAVOLA_POSTGRES": self.stack.postgres})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return token(key_of(done.stdout.split()[2]), expiry=3600, account=name)
-
     def connect(self, account):
         return self.enterContext(client.Client(self.stack.target, token=self.tokens[account], seconds=60))
-
-    def is_known(self, caller):
-        try:
-            caller.list_tables()
-            return True
-        except client.ApiError:
-            return False
 
     # what acme does, and waits for
 

@@ -269,7 +269,7 @@ START_TEST(no_account_takes_the_whole_room)
 }
 END_TEST
 
-/* Wait for messages in the stream, and take up to eight. */
+/* Wait for messages in the stream, and take up to `max`. */
 static size_t wait_by(struct queue *by, struct arena *with, size_t max)
 {
     struct queue_take take = { .max_count = max, .wait_ms = 20000, .arena = with };

@@ -1247,6 +1247,25 @@ START_TEST(claims_of_slow_work_are_small)
 }
 END_TEST
 
+static void take_60_ms(void)
+{
+    now_us += 60000;
+}
+
+/* Keys are cheaper together. */
+START_TEST(claims_of_keys_that_are_reconciled_together_stay_large)
+{
+    static const char *const rows[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
+
+    fake.meanwhile = take_60_ms;
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++)
+            publish(INTENT_RECONCILE, rows[i % ARRAY_LEN(rows)]);
+        ck_assert_uint_eq(loop_turn(&loop), 2 * ARRAY_LEN(rows));
+    }
+}
+END_TEST
+
 START_TEST(a_stop_in_a_transaction_hands_it_back)
 {
     fake.steps_left = 3;
@@ -1607,6 +1626,21 @@ START_TEST(what_is_due_is_tried_again_however_much_waits)
 }
 END_TEST
 
+START_TEST(what_is_due_and_paused_is_not_published)
+{
+    given_controls(0, 0);
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    fake.due_count = 1;
+    for (int i = 0; i < 16; i++)
+        publish(INTENT_RECONCILE, "b");
+
+    relay_pass(&relay);
+
+    ck_assert_int_eq(fake.due_looks, 1);
+    check_queue(16, 0);
+}
+END_TEST
+
 /* Their work is open, too: it would be published once more. */
 START_TEST(the_relay_adds_nothing_while_messages_were_handed_back)
 {
@@ -1768,6 +1802,7 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, a_long_transaction_lets_other_work_have_its_turn);
     tcase_add_test(consumer, a_transaction_from_the_database_has_a_longer_turn);
     tcase_add_test(consumer, claims_of_slow_work_are_small);
+    tcase_add_test(consumer, claims_of_keys_that_are_reconciled_together_stay_large);
     tcase_add_test(consumer, a_stop_in_a_transaction_hands_it_back);
     tcase_add_test(consumer, copies_of_several_dependents_are_made_together);
     tcase_add_test(consumer, a_long_visit_lets_other_work_have_its_turn);
@@ -1793,6 +1828,7 @@ Suite *test_loop_suite(void)
     tcase_add_test(relays, what_is_under_way_is_not_published_again_at_once);
     tcase_add_test(relays, the_relay_adds_nothing_to_streams_that_have_work);
     tcase_add_test(relays, what_is_due_is_tried_again_however_much_waits);
+    tcase_add_test(relays, what_is_due_and_paused_is_not_published);
     tcase_add_test(relays, the_relay_adds_nothing_while_messages_were_handed_back);
     tcase_add_test(relays, after_a_flush_everything_open_is_published_from_the_start);
     tcase_add_test(relays, after_a_reconnect_everything_open_is_published_from_the_start);

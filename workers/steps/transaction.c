@@ -24,17 +24,18 @@ static enum status take_turn(struct worker_ctx *ctx, const struct intent *intent
 {
     struct step_turn turn = step_turn_begin(ctx, intent);
     bool finished = false;
-    size_t done = 0;
 
-    do {
+    for (;;) {
         if (worker_is_stopping(ctx->shared))
             return error_set(err, STATUS_CANCELLED, "the worker is stopping");
         TRY(carry_on(ctx, intent, &finished, err));
-        done++;
-    } while (!finished && step_turn_lasts(&turn));
+        if (finished || !step_turn_lasts(&turn))
+            break;
+        metrics_count(
+            ctx->shared, WORKER_STEPPED, 1); /* the last step of a turn is counted with its message */
+    }
     if (!finished)
         step_turn_leave_rest(&turn);
-    metrics_count(ctx->shared, WORKER_STEPPED, done - 1); /* the first one is counted with the message */
     return STATUS_OK;
 }
 

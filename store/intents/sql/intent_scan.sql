@@ -4,7 +4,8 @@
 -- most $4, so that the work is bounded however much is open; at most $5 in all, the first of every
 -- bucket before the second of any. An intent that was made more than five seconds ahead of the
 -- clock counts as old enough, because the clock was set back; so does one whose retry is more than
--- twenty minutes ahead, twice as long as a retry ever waits. By (bucket, id).
+-- twenty minutes ahead, twice as long as a retry ever waits. account: the table's; empty for a transaction,
+-- whose partition key it is, and for a table that is gone. By (bucket, id).
 select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid,
     coalesce((select t.account from tables t where t.table_id = i.table_id), '') as account
 from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
