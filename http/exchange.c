@@ -16,6 +16,7 @@
  * While a body arrives, the library accepts no reply: a reply that is made then waits until the rest of the
  * body has been discarded.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ enum {
     /* of the library's memory: its record of a header, and what the headers of a reply may need */
     HEADER_RECORD_BYTES = 64,
     REPLY_BYTES = 1536,
+    MAX_HEADERS = 128,
 };
 
 /* ---- the request ---- */
@@ -133,6 +135,37 @@ static bool is_ambiguous(const struct http_request *request)
     return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) || !read_length(request, &length) ||
            (codings > 0 && !str_equal_any_case(
                                http_request_header(request, "Transfer-Encoding"), STR_LITERAL("chunked")));
+}
+
+/* A token: RFC 9110, 5.6.2. */
+static bool is_token(struct str name)
+{
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+
+    for (size_t i = 0; i < name.len; i++)
+        if (!isalnum((unsigned char)name.data[i]) && !memchr(marks, name.data[i], sizeof(marks) - 1))
+            return false;
+    return name.len > 0;
+}
+
+/*
+ * Whether each header has a name. The library keeps a blank before the colon as part of the name, so that it does not
+ * see a "Transfer-Encoding :" which another program on the way may see.
+ */
+static bool has_names(const struct http_request *request)
+{
+    for (size_t i = 0; i < request->header_count; i++)
+        if (!is_token(request->headers[i].name))
+            return false;
+    return true;
+}
+
+/* Why the request is refused before an owner sees it; NULL: it is not. */
+static const char *find_fault(const struct http_request *request)
+{
+    if (!has_names(request))
+        return "the name of a header is no token: no blank stands before its colon\n";
+    return is_ambiguous(request) ? "the request has two lengths, or none that is valid\n" : NULL;
 }
 
 /* ---- wishes ---- */
@@ -429,35 +462,41 @@ static size_t header_bytes(const struct connection *connection)
     return info ? info->header_size : 0;
 }
 
+static size_t header_count(const struct connection *connection)
+{
+    int count = MHD_get_connection_values(connection->library, MHD_HEADER_KIND, NULL, NULL);
+
+    return count > 0 ? (size_t)count : 0;
+}
+
 /*
- * Whether request line and headers exceed their limit. The library reads more than that, until its memory is full. A
+ * Whether request line and headers exceed their limit, or the headers their number. The library reads more than that, until its memory is full. A
  * reply of the owner would then not fit into the memory that is left, and the client would get none.
  */
 static bool has_long_headers(const struct connection *connection)
 {
-    return header_bytes(connection) > connection->server->options.limits.header_bytes;
+    return header_bytes(connection) > connection->server->options.limits.header_bytes ||
+           header_count(connection) > MAX_HEADERS;
 }
 
 /* Whether the headers may have left too little of the library's memory for a reply: long ones, or very many. */
 static bool has_no_room(const struct connection *connection)
 {
-    int count = MHD_get_connection_values(connection->library, MHD_HEADER_KIND, NULL, NULL);
-
-    return header_bytes(connection) + (size_t)(count > 0 ? count : 0) * HEADER_RECORD_BYTES + REPLY_BYTES >
+    return header_bytes(connection) + header_count(connection) * HEADER_RECORD_BYTES + REPLY_BYTES >
            connection->server->memory_bytes;
 }
 
-#define TOO_LONG_TEXT "the request line and the headers are too long\n"
+#define TOO_LONG_TEXT "the request line and the headers are too long, or the headers too many\n"
 
 /* Send the reply past the library, which has no memory left for it, and end the connection. */
 static enum MHD_Result refuse_without_room(struct connection *connection)
 {
     static const char reply[] = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
-                                "Content-Length: 46\r\n\r\n" TOO_LONG_TEXT;
+                                "Content-Length: 71\r\n\r\n" TOO_LONG_TEXT;
     const union MHD_ConnectionInfo *tls =
         MHD_get_connection_info(connection->library, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 
-    _Static_assert(sizeof(TOO_LONG_TEXT) - 1 == 46, "the length that the reply says");
+    _Static_assert(sizeof(TOO_LONG_TEXT) - 1 == 71, "the length that the reply says");
     if (tls)
         (void)gnutls_record_send(tls->tls_session, reply, sizeof(reply) - 1);
     else
@@ -483,17 +522,18 @@ static enum MHD_Result refuse_request(struct connection *connection, unsigned st
 static enum MHD_Result begin_exchange(struct connection *connection, const char *method)
 {
     struct exchange *exchange;
+    const char *fault;
 
     if (has_no_room(connection))
         return refuse_without_room(connection);
     if (has_long_headers(connection))
         return refuse_request(connection, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, TOO_LONG_TEXT);
     exchange = exchange_new(connection, method);
-    if (is_ambiguous(&exchange->base.request)) {
+    fault = find_fault(&exchange->base.request);
+    if (fault) {
         arena_cleanup(&exchange->base.arena);
         free(exchange);
-        return refuse_request(
-            connection, MHD_HTTP_BAD_REQUEST, "the request has two lengths, or none that is valid\n");
+        return refuse_request(connection, MHD_HTTP_BAD_REQUEST, fault);
     }
     connection->exchange = exchange;
     connection->server->exchanges++;

@@ -122,6 +122,7 @@ enum status queue_publish(
         }
         redis_word(open[shard], intent_account(&intents[i]));
         redis_word_int(open[shard], intent_cost(&intents[i]));
+        redis_word_int(open[shard], intent_debt(&intents[i]));
         message_encode(&intents[i], open[shard]);
         filled[shard]++;
     }

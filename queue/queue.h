@@ -57,7 +57,7 @@ void queue_set_shards(struct queue *queue, int shards);
 
 /*
  * Publish, in one pipeline. *published is the number of messages that the shards have taken. A shard
- * that is full, or half full with messages of one account, takes no more of these: that is not an
+ * that is full, or too full with messages of one account, takes no more of these: that is not an
  * error, and the relay publishes the rest later.
  */
 MUST_USE enum status queue_publish(

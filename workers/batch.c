@@ -246,9 +246,11 @@ static enum disposition run_alone(struct batch *batch, struct worker_ctx *ctx, c
             return disposition;
     }
     ctx->failure_cause = DELIVERY_OF_WORK;
+    ctx->left_rest = false;
     status = item->step->run(ctx, &item->intent, 1, &err);
     if (status == STATUS_OK) {
-        count_done(ctx, item);
+        if (!ctx->left_rest)
+            count_done(ctx, item);
         return DISPOSITION_DONE;
     }
     if (is_fault_of_work(status))

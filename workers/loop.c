@@ -25,6 +25,11 @@ enum {
     LONGEST_FAILURE_PAUSE_MS = 2000,
     /* Keys are cheaper together, so a claim of them may last longer than one of work that runs alone. */
     TOGETHER_SHARE = 4,
+    /*
+     * Of a claim from the database. A scan finds the oldest intents first, so with fewer a locked key would hold up the
+     * others of its bucket range.
+     */
+    MIN_POLLED = 32,
 };
 
 /* ---- getting messages ---- */
@@ -37,6 +42,13 @@ static size_t claim_size(const struct loop *loop, bool waits)
            size = loop->claim_size > 0 ? loop->claim_size : max;
 
     return waits && size < queues ? (queues < max ? queues : max) : size;
+}
+
+static size_t polled_size(const struct loop *loop)
+{
+    size_t max = (size_t)loop->ctx->shared->config->claim_batch, size = claim_size(loop, false);
+
+    return size >= MIN_POLLED ? size : max < MIN_POLLED ? max : MIN_POLLED;
 }
 
 /* Claim messages that are there, in turns between the accounts, or else wait for some. */
@@ -169,15 +181,19 @@ static size_t find_free(struct loop *loop, struct intent *out, size_t max)
 static size_t find_limited(struct loop *loop, struct intent *out, size_t max)
 {
     const struct queues *queues = &loop->ctx->shared->queues;
+    int first = loop->first_limited;
     size_t total = 0;
 
-    for (int slot = queues_next_limited(queues, 0); slot < QUEUE_SLOTS && total < max;
-         slot = queues_next_limited(queues, slot + 1)) {
+    for (int looked = 0; looked < QUEUE_SLOTS && total < max; looked++) {
+        int slot = (first + looked) % QUEUE_SLOTS;
         struct scan_scope scope = { .queues = atomic_load(&queues->count) };
         int64_t granted = 0;
         size_t found;
 
+        if (queues_next_limited(queues, slot) != slot)
+            continue;
         scope.until_us[slot] = INT64_MAX;
+        loop->first_limited = slot + 1;
         found = scan_ranges(loop, &scope, out + total, max - total);
         if (found == 0)
             continue;
@@ -224,7 +240,7 @@ static size_t claim_from_store(struct loop *loop,
     size_t (*find)(struct loop *loop, struct intent *out, size_t max), struct queue_message **messages)
 {
     struct worker_ctx *ctx = loop->ctx;
-    size_t max = claim_size(loop, false), count;
+    size_t max = polled_size(loop), count;
     struct intent *intents = ARENA_ARRAY(&ctx->arena, struct intent, max);
     bool *suspects = ARENA_ARRAY(&ctx->arena, bool, max);
     struct claim_owner owner = claim_owner(claim_of(loop));
@@ -324,6 +340,21 @@ static void reclaim_soon(struct loop *loop)
     loop->reclaimed = true;
 }
 
+/*
+ * Choose the size of the next claim. What has waited for a lock, or failed, says nothing of the work of others: the size
+ * stays, and messages that were released are not claimed again before others had a second.
+ */
+static void note_claim(struct loop *loop, const struct batch *batch, size_t count)
+{
+    if (batch->gave_way)
+        reclaim_soon(loop);
+    else if (batch->troubles > 0)
+        loop->next_reclaim_us = loop->ctx->now_us() + RECLAIM_EVERY_MS * 1000;
+    if (batch->troubles == 0 && batch->failed == 0)
+        loop->claim_size = claim_size_next(claim_size(loop, false), count,
+            batch->alone_us + batch->together_us / TOGETHER_SHARE, (size_t)loop->ctx->shared->config->claim_batch);
+}
+
 /* If the release fails, the work of the claim comes as suspect later: no harm is done. */
 static void release_claim(struct loop *loop)
 {
@@ -390,10 +421,7 @@ size_t loop_turn(struct loop *loop)
         settle_messages(ctx, &batch, count);
     else
         release_claim(loop);
-    loop->claim_size = claim_size_next(claim_size(loop, false), count,
-        batch.alone_us + batch.together_us / TOGETHER_SHARE, (size_t)ctx->shared->config->claim_batch);
-    if (batch.gave_way)
-        reclaim_soon(loop);
+    note_claim(loop, &batch, count);
     if (batch.store_failed || !has_done_any(&batch))
         pause_after_failure(loop);
     else

@@ -18,6 +18,7 @@ struct loop {
     int64_t next_suspicion_us; /* when to look for claims of dead workers next */
     int64_t next_limited_us;   /* when to look for limited work next */
     int64_t failure_pause_ms;  /* grows while the database fails */
+    int first_limited;         /* the queue_slot where the next look for limited work begins */
     size_t claim_size;         /* of the next claim; 0: none was made yet */
 };
 

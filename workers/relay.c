@@ -304,17 +304,22 @@ static bool is_wanted(const struct relay *relay, int range, bool rest_only, cons
 static enum status publish_due(struct relay *relay, struct feeding *feeding, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    const struct retry_scan what = {
-        .ranges = relay->held, .max_of_each = MAX_DUE_OF_EACH, .max = MAX_PER_RANGE
-    };
+    struct retry_scan what = { .ranges = relay->held, .max_of_each = MAX_DUE_OF_EACH, .max = MAX_PER_RANGE };
     int64_t began_us = ctx->now_us();
     struct intents_found found;
+    struct scan_scope scope;
+    enum status status;
 
     if (began_us < relay->next_due_us)
         return STATUS_OK;
+    if (atomic_load(&ctx->shared->queues.controlled)) {
+        queues_free_scope(&ctx->shared->queues, &scope);
+        what.scope = &scope;
+    }
     arena_cleanup(&ctx->arena);
-    TRY(lease_work_find_retries(ctx->store, &what, &ctx->arena, &found, err));
+    status = lease_work_find_retries(ctx->store, &what, &ctx->arena, &found, err);
     relay->next_due_us = next_look(relay, began_us, DUE_SHARE);
+    TRY(status);
     (void)publish_found(relay, &found, feeding);
     return STATUS_OK;
 }

@@ -78,6 +78,7 @@ struct worker_ctx {
     /* set by a step that fails outside the database, DELIVERY_OF_WORK before each step */
     enum delivery_cause failure_cause;
     bool polled;      /* the work of this turn was claimed from the database */
+    bool left_rest;   /* the step that has just run ended its turn before the work was done: step_turn.h */
     int64_t calls_us; /* what calls of HTTP have taken in this turn */
     int64_t (*now_us)(void);
 };

@@ -45,10 +45,13 @@ static inline struct str intent_account(const struct intent *intent)
     return intent->kind == INTENT_TRANSACTION ? intent->key.partition : intent->account;
 }
 
-/*
- * What a worker's next turn at the work is expected to cost, with one key that is reconciled together
- * with others as the unit. Work that goes on costs what its last turn has cost.
- */
+/* What a worker's next turn at the work is expected to cost, with one key that is reconciled together with others as the unit. */
 int64_t intent_cost(const struct intent *intent);
+
+/*
+ * How much more than that the last turn at the work has cost, which the account pays with its next turns; 0: none was
+ * taken. A turn that waited long, such as for a call to another service, is charged up to a bound.
+ */
+int64_t intent_debt(const struct intent *intent);
 
 #endif

@@ -10,21 +10,27 @@ local stream, waiting = KEYS[1], KEYS[2]
 local group, consumer, wanted, digits = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local MAX_LEFT = 16
 
+-- Returns the message's cost; nil: Redis takes no more. What is no message of publish.lua is left out.
 local function append(message)
-  local ctids = string.find(message, ' ', 1, true) + 1
-  local reply = redis.pcall('XADD', stream, '*', 'v2', string.sub(message, ctids + digits),
-    'at', string.sub(message, ctids, ctids + digits - 1))
-  return type(reply) ~= 'table' or not reply.err
+  local space = string.find(message, ' ', 1, true)
+  local cost = space and tonumber(string.sub(message, 1, space - 1))
+  if not cost then
+    return 0
+  end
+  local reply = redis.pcall('XADD', stream, '*', 'v2', string.sub(message, space + 1 + digits),
+    'at', string.sub(message, space + 1, space + digits))
+  return not (type(reply) == 'table' and reply.err) and cost or nil
 end
 
 local function move(most)
   local moved, spent = 0, 0
   for _, message in ipairs(most > 0 and redis.call('ZRANGE', waiting, 0, most - 1) or {}) do
-    if spent >= most or not append(message) then
+    local cost = spent < most and append(message)
+    if not cost then
       break
     end
     moved = moved + 1
-    spent = spent + tonumber(string.match(message, '^%d+'))
+    spent = spent + cost
   end
   if moved > 0 then
     redis.call('ZREMRANGEBYRANK', waiting, 0, moved - 1)

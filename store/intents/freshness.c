@@ -236,6 +236,8 @@ static void take_lag(struct freshness_wait *wait, const struct lag *lag)
 {
     int64_t allowed_ms = freshness_of(wait)->max_staleness_us / 1000;
 
+    if (lag->as_of == 0 && lag->open_intents == 0)
+        return; /* there is no such index that is ready, which the look-up will say */
     if (freshness_is_recent(freshness_of(wait), lag))
         return;
     set_open(wait);

@@ -82,9 +82,10 @@ MUST_USE enum status lease_work_scan(struct worker *store, const struct intent_s
 
 /* Which retries to look for. */
 struct retry_scan {
-    const bool *ranges; /* LEASE_RANGES; the bucket ranges */
-    size_t max_of_each; /* of one account, so that one with many does not hide the others' */
-    size_t max;         /* in all */
+    const bool *ranges;             /* LEASE_RANGES; the bucket ranges */
+    const struct scan_scope *scope; /* what it says nothing of is not looked for; NULL: all work */
+    size_t max_of_each;             /* of one account, so that one with many does not hide the others' */
+    size_t max;                     /* in all */
 };
 
 /*

@@ -369,7 +369,10 @@ MUTANTS = [
      "test_store", "build_range_owners", ["a_violation_that_is_noted_before_the_owner_is_known_goes_again"]),
 
     ("G48", [("http/exchange.c", "return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) ||", "return lengths > 9 || codings > 1 ||")],
-     "test_http", "http_server", ["a_request_with_two_lengths_is_refused"]),
+     "test_http", "http_server", ["a_request_whose_end_is_in_doubt_is_refused"]),
+
+    ("G48", [("http/exchange.c", "    if (!has_names(request))\n", "    if (!has_names(request) && false)\n")],
+     "test_http", "http_server", ["a_request_whose_end_is_in_doubt_is_refused"]),
 
     ("G54", [("store/blobs/sql/blob_append.sql", "and state = 1 and writer = $3::int8", "and state = 1 and (writer = $3::int8 or true)")],
      "test_store", "blobs", ["only_the_last_stream_of_an_upload_appends"]),

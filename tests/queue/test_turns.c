@@ -257,15 +257,53 @@ START_TEST(waiting_messages_may_hold_any_bytes)
 }
 END_TEST
 
-/* Half for the first account, half of the rest for the next one. */
+/* Four fifths for the first account, the same of the rest for the next one; and some for each in any case. */
 START_TEST(no_account_takes_the_whole_room)
 {
-    ck_assert_uint_le(publish("a", 2 * MAX), MAX / 2 + UNREAD);
+    ck_assert_uint_le(publish("a", 2 * MAX), 4 * MAX / 5);
     ck_assert_int_ge(length(), MAX / 2);
-    ck_assert_uint_ge(publish("b", MAX), MAX / 4 - UNREAD);
-    ck_assert_uint_ge(publish("c", MAX), MAX / 8 - UNREAD);
+    ck_assert_uint_ge(publish("b", MAX), MAX / 8);
+    ck_assert_uint_ge(publish("c", MAX), MAX / 64);
+    ck_assert_uint_ge(publish("d", MAX), MAX / 64);
     ck_assert_uint_eq(publish("a", 1), 0);
     ck_assert_int_le(length(), MAX);
+}
+END_TEST
+
+/* Each transaction's next turn is published when its last one has ended. */
+START_TEST(work_with_long_turns_goes_on_beside_a_full_account)
+{
+    publish("noisy", 2 * MAX);
+
+    for (int i = 0; i < 20; i++) {
+        publish_transactions("slow", 1, 3600 * INT64_C(1000000));
+        claim(1);
+    }
+}
+END_TEST
+
+START_TEST(a_message_that_waits_costs_nothing_more)
+{
+    struct queue_message *messages;
+
+    publish("noisy", MANY);
+    for (int i = 0; i < 50; i++)
+        ck_assert_uint_eq(publish("quiet", 2), 2);
+    ck_assert_int_eq(length(), MANY + 2);
+    claim(UNREAD);
+    messages = claim(5);
+
+    ck_assert_int_eq(count_of(messages, 5, "quiet"), 2);
+}
+END_TEST
+
+START_TEST(the_rest_of_work_is_the_message_that_waits)
+{
+    publish("noisy", MANY);
+    publish_transactions("slow", 1, 0);
+    publish_transactions("slow", 1, 5000);
+
+    ck_assert_int_eq(length(), MANY + 1);
 }
 END_TEST
 
@@ -315,6 +353,38 @@ START_TEST(a_claim_leaves_some_for_consumers_that_wait)
 }
 END_TEST
 
+/* Workers of a version without turns only read the stream. */
+START_TEST(a_message_is_appended_if_nothing_is_unread)
+{
+    publish("a", MANY);
+    ck_assert_uint_eq(wait_by(queue, &arena, UNREAD), UNREAD);
+    publish("b", 2);
+
+    ck_assert_uint_eq(wait_by(queue, &arena, UNREAD), 1);
+}
+END_TEST
+
+START_TEST(what_is_no_message_is_left_out)
+{
+    static const char *const texts[] = { "", "text", " text", "x 00", "1" };
+
+    publish("a", MANY);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        ck_assert_int_eq(
+            redis_server_command(&server, "ZADD", "tavola:{q0}:waiting", "-1", texts[i], NULL), 1);
+    claim(UNREAD);
+
+    for (int claimed = UNREAD; claimed < MANY;) {
+        struct queue_message *messages;
+        size_t count = claim_up_to(queue, 50, &messages);
+
+        ck_assert_int_eq(count_of(messages, count, "a"), (int)count);
+        ck_assert_uint_gt(count, 0);
+        claimed += (int)count;
+    }
+}
+END_TEST
+
 START_TEST(what_waits_expires_with_its_stream)
 {
     publish("a", MANY);
@@ -355,6 +425,11 @@ Suite *test_turns_suite(void)
     tcase_add_test(tc, two_consumers_claim_each_message_once);
     tcase_add_test(tc, waiting_messages_may_hold_any_bytes);
     tcase_add_test(tc, no_account_takes_the_whole_room);
+    tcase_add_test(tc, work_with_long_turns_goes_on_beside_a_full_account);
+    tcase_add_test(tc, a_message_that_waits_costs_nothing_more);
+    tcase_add_test(tc, the_rest_of_work_is_the_message_that_waits);
+    tcase_add_test(tc, a_message_is_appended_if_nothing_is_unread);
+    tcase_add_test(tc, what_is_no_message_is_left_out);
     tcase_add_test(tc, a_claim_leaves_some_for_consumers_that_wait);
     tcase_add_test(tc, what_waits_expires_with_its_stream);
     tcase_add_test(tc, a_full_redis_lets_the_stream_be_claimed_and_keeps_what_waits);

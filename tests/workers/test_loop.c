@@ -47,8 +47,10 @@ static struct fake {
     char reconciled[16384]; /* rows, each behind a space, calls separated by "|" */
     int reconciles;         /* calls, including failed ones */
     int waited;             /* for locks that other transactions hold */
+    int64_t lock_us;        /* how long each time */
     int steps, counted, delayed, buried, scans, scans_from_start, due_looks;
     int begun, claimed, renewed, released, looked_for_dead, looked_for_waiting;
+    bool due_has_scope;
     bool reconciled_before_hand, dead_hand_is_locked;
     void (*meanwhile)(void); /* what happens during a call */
     int64_t scan_age_ms, connection;
@@ -235,6 +237,7 @@ enum status reconcile_keys(struct worker *store, const struct intent *intents, s
         }
         if (has_word(intents[i].key.row, "slow")) {
             fake.waited++;
+            now_us += fake.lock_us;
             return error_set(err, STATUS_TIMEOUT, "a lock");
         }
     }
@@ -435,8 +438,9 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
 enum status lease_work_find_retries(struct worker *store, const struct retry_scan *what, struct arena *arena,
     struct intents_found *out, struct error *err)
 {
-    (void)store, (void)what;
+    (void)store;
     TRY(fake_down(err));
+    fake.due_has_scope = what->scope != NULL;
     fake.due_looks++;
     out->count = fake.due_count;
     out->intents = ARENA_ARRAY(arena, struct intent, out->count);
@@ -999,6 +1003,27 @@ START_TEST(what_keeps_coming_back_holds_up_nothing_new)
 }
 END_TEST
 
+/* A claim that has waited for a lock says nothing of what the work of others takes. */
+START_TEST(behind_a_lock_as_much_is_claimed_as_before)
+{
+    char row[8];
+
+    fake.lock_us = 1000 * 1000;
+    publish(INTENT_RECONCILE, "slow");
+    loop_turn(&loop);
+    for (int i = 0; i < 10; i++) {
+        snprintf(row, sizeof(row), "new%d", i);
+        publish(INTENT_RECONCILE, row);
+    }
+
+    ck_assert_uint_eq(loop_turn(&loop), 10);
+    ck_assert_int_eq(fake.waited, 2);
+    now_us += 1000 * 1000;
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+    ck_assert_int_eq(fake.waited, 4);
+}
+END_TEST
+
 START_TEST(without_a_database_messages_are_handed_back_uncounted)
 {
     fake.down = true;
@@ -1217,6 +1242,9 @@ START_TEST(a_long_transaction_lets_other_work_have_its_turn)
     loop_turn(&loop);
     ck_assert_int_eq(fake.steps, 25);
     check_queue(0, 0);
+    ck_assert_int_eq(atomic_load(&shared.queues.applied_total[queue_slot(0, INTENT_TRANSACTION)]) +
+                         atomic_load(&shared.queues.applied_total[queue_slot(1, INTENT_TRANSACTION)]),
+        1);
 }
 END_TEST
 
@@ -1461,6 +1489,38 @@ START_TEST(limited_work_is_done_by_permits_and_never_from_the_stream)
 }
 END_TEST
 
+/* Though reconciles fill each claim. */
+START_TEST(kinds_of_limited_work_take_turns)
+{
+    given_controls(INT64_MAX, 1000);
+    for (int i = 0; i < 16; i++)
+        fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    fake.open[fake.open_count++] = an_intent(INTENT_TRANSACTION, "t");
+    fake.steps_left = 1;
+    fake.permits = 1000;
+    now_us += 1000 * 1000;
+
+    ck_assert_uint_eq(loop_turn(&loop), 16);
+    ck_assert_int_eq(fake.steps, 0);
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.steps, 1);
+}
+END_TEST
+
+/* Its intent is permitted once. */
+START_TEST(a_limited_transaction_is_done_in_one_turn)
+{
+    given_controls(INT64_MAX, 5);
+    fake.steps_left = 1000;
+    fake.open[fake.open_count++] = an_intent(INTENT_TRANSACTION, "t");
+    now_us += 1000 * 1000;
+    fake.permits = 1;
+
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+    ck_assert_int_eq(fake.steps, 1000);
+}
+END_TEST
+
 /* ---- the relay ---- */
 
 START_TEST(the_relay_publishes_what_was_missed)
@@ -1637,6 +1697,7 @@ START_TEST(what_is_due_and_paused_is_not_published)
     relay_pass(&relay);
 
     ck_assert_int_eq(fake.due_looks, 1);
+    ck_assert(fake.due_has_scope);
     check_queue(16, 0);
 }
 END_TEST
@@ -1788,6 +1849,7 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, keys_beside_an_unreadable_block_are_done);
     tcase_add_test(consumer, not_every_unreadable_block_is_tried);
     tcase_add_test(consumer, what_keeps_coming_back_holds_up_nothing_new);
+    tcase_add_test(consumer, behind_a_lock_as_much_is_claimed_as_before);
     tcase_add_test(consumer, without_a_database_messages_are_handed_back_uncounted);
     tcase_add_test(consumer, a_silent_workers_message_is_counted_before_it_runs_alone);
     tcase_add_test(consumer, a_suspect_is_not_left);
@@ -1818,6 +1880,8 @@ Suite *test_loop_suite(void)
     tcase_add_test(relays, a_paused_queue_forgets_messages_and_keeps_intents);
     tcase_add_test(relays, what_was_held_back_is_published_once_it_may_be);
     tcase_add_test(relays, limited_work_is_done_by_permits_and_never_from_the_stream);
+    tcase_add_test(relays, kinds_of_limited_work_take_turns);
+    tcase_add_test(relays, a_limited_transaction_is_done_in_one_turn);
     tcase_add_test(relays, the_relay_publishes_what_was_missed);
     tcase_add_test(relays, nothing_is_scanned_while_no_intent_is_old_enough);
     tcase_add_test(relays, what_has_a_time_ahead_of_the_clock_is_scanned_for);

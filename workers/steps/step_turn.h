@@ -11,16 +11,16 @@
 struct step_turn {
     struct worker_ctx *ctx;
     const struct intent *intent;
-    int64_t began_us;
+    int64_t began_us, lasts_us;
 };
 
 struct step_turn step_turn_begin(struct worker_ctx *ctx, const struct intent *intent);
 
-/* Whether there is time for another commit; the first one needs none. */
+/* Whether there is time for another commit; the first one needs none. Work with a rate limit has no end of a turn. */
 bool step_turn_lasts(const struct step_turn *turn);
 
 /*
- * Leave the rest of the work: publish its intent again, at the cost of this turn. A lost message does
+ * Leave the rest of the work (ctx->left_rest): publish its intent again, at the cost of this turn. A lost message does
  * no harm: the relay publishes the intent later. Work that was claimed from the database is found there
  * again.
  */

@@ -29,13 +29,13 @@ static enum status take_turn(struct worker_ctx *ctx, const struct intent *intent
         if (worker_is_stopping(ctx->shared))
             return error_set(err, STATUS_CANCELLED, "the worker is stopping");
         TRY(carry_on(ctx, intent, &finished, err));
-        if (finished || !step_turn_lasts(&turn))
+        if (finished)
+            return STATUS_OK; /* the last step is counted with the message */
+        metrics_count(ctx->shared, WORKER_STEPPED, 1);
+        if (!step_turn_lasts(&turn))
             break;
-        metrics_count(
-            ctx->shared, WORKER_STEPPED, 1); /* the last step of a turn is counted with its message */
     }
-    if (!finished)
-        step_turn_leave_rest(&turn);
+    step_turn_leave_rest(&turn);
     return STATUS_OK;
 }
 

@@ -1,23 +1,25 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Open intents of keys that have failed and whose next try is due, in the bucket ranges $1 of $2 buckets each:
--- at most $3 of each account, those that have been due for longest, and $4 in all. Columns as intent_scan. As there,
--- a retry that is more than twenty minutes ahead counts as due. One intent of a key is enough.
-select r.bucket, r.id, r.kind, r.table_id, r.partition_key, r.row_key, r.version, r.ctid, r.account
+-- at most $3 of each account, those that have been due for longest, and $4 in all; none of the work $5, written as
+-- queue * 16 + kind, where a bucket's queue is bucket % $6. Columns as intent_scan. As there, a retry that is more
+-- than twenty minutes ahead counts as due. One intent of a key is enough.
+select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid, r.account
 from (
-    select i.*, d.account, row_number() over (partition by d.account order by d.next_try, i.id) as turn
+    select d.*, row_number() over (partition by d.account order by d.next_try, d.partition_key, d.row_key) as turn
     from (
         select l.kind, l.table_id, l.partition_key, l.row_key, l.bucket, l.next_try,
             case when l.kind = 2 then l.partition_key
                 else coalesce((select t.account from tables t where t.table_id = l.table_id), '') end as account
         from dead_letters l
         where not l.dead and l.index_id = 0 and l.bucket / $2::int2 = any($1::int2[])
-            and (l.next_try <= now() or l.next_try >= now() + interval '20 minutes')) d
-    cross join lateral (
-        select x.*, x.ctid
-        from intents x
-        where x.table_id = d.table_id and x.partition_key = d.partition_key and x.row_key = d.row_key
-            and x.kind = d.kind and x.bucket = d.bucket
-        limit 1) i) r
+            and (l.next_try <= now() or l.next_try >= now() + interval '20 minutes')
+            and not (l.bucket % $6::int2) * 16 + l.kind = any($5::int2[])) d) r
+cross join lateral (
+    select x.*, x.ctid
+    from intents x
+    where x.table_id = r.table_id and x.partition_key = r.partition_key and x.row_key = r.row_key
+        and x.kind = r.kind and x.bucket = r.bucket
+    limit 1) i
 where r.turn <= $3::int8
-order by r.turn, r.id
+order by r.turn, i.id
 limit $4::int8

@@ -462,6 +462,18 @@ START_TEST(only_open_intents_of_the_same_table_make_an_index_stale)
 }
 END_TEST
 
+/* While other tables are behind, too. */
+START_TEST(an_index_that_is_not_ready_is_not_waited_for)
+{
+    put("a", "Bonn");
+    test_sql(scene.sql, "update intents set id = '00000000000003e80000000000000000'");
+    tell_of_all_ranges();
+    scene_change(&scene, "update indexes set state = 1");
+
+    refused(in_haste(a_stale_lookup(1000000)), "INDEX_NOT_READY", "built");
+}
+END_TEST
+
 START_TEST(an_index_that_is_far_behind_is_not_fresh)
 {
     put("a", "Bonn");
@@ -804,6 +816,7 @@ Suite *test_freshness_suite(void)
     tcase_add_test(tc, a_connection_younger_than_the_answer_asks_again);
     tcase_add_test(tc, staleness_is_bounded);
     tcase_add_test(tc, only_open_intents_of_the_same_table_make_an_index_stale);
+    tcase_add_test(tc, an_index_that_is_not_ready_is_not_waited_for);
     tcase_add_test(tc, an_index_that_is_far_behind_is_not_fresh);
     tcase_add_loop_test(tc, a_time_that_lies_ahead_says_nothing, 0, 2);
     tcase_add_loop_test(tc, the_latest_are_read_around_what_is_open, 0, 4);

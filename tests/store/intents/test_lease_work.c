@@ -247,16 +247,21 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
 }
 END_TEST
 
-static struct intents_found due(size_t of_each)
+static struct intents_found due_within(const struct scan_scope *scope, size_t of_each)
 {
     bool all[LEASE_RANGES];
-    struct retry_scan what = { .ranges = all, .max_of_each = of_each, .max = 100 };
+    struct retry_scan what = { .ranges = all, .scope = scope, .max_of_each = of_each, .max = 100 };
     struct intents_found found;
 
     memset(all, true, sizeof(all));
     ck_assert_msg(lease_work_find_retries(world.worker, &what, &world.arena, &found, &err) == STATUS_OK, "%s",
         err.message);
     return found;
+}
+
+static struct intents_found due(size_t of_each)
+{
+    return due_within(NULL, of_each);
 }
 
 START_TEST(a_retry_is_found_once_it_is_due)
@@ -286,10 +291,9 @@ START_TEST(a_retry_is_found_once_it_is_due)
 }
 END_TEST
 
-START_TEST(many_retries_of_one_account_hide_no_others)
+/* 50 transactions that have failed: the last one is quiet's, the others noisy's. */
+static void given_due_transactions(void)
 {
-    struct intents_found found;
-
     test_sql(world.sql, "insert into intents (bucket, id, kind, table_id, partition_key, row_key, version)"
                         " select 7, lpad(to_hex(n), 32, '0')::uuid, 2, 0, case n when 50 then 'quiet' else "
                         "'noisy' end, n::text, 1"
@@ -299,6 +303,32 @@ START_TEST(many_retries_of_one_account_hide_no_others)
         "cause,"
         " history, next_try) select bucket, kind, table_id, partition_key, row_key, 0, false, 1, '', '',"
         " now() - interval '1 hour' + row_key::int * interval '1 second' from intents");
+}
+
+/* In queue 3 of 4: the transactions are in bucket 7. */
+START_TEST(retries_of_paused_work_hide_no_others)
+{
+    struct scan_scope scope = { .queues = 4 };
+
+    for (int slot = 0; slot < 4 * WORK_KINDS; slot++)
+        scope.until_us[slot] = INT64_MAX;
+    given_due_transactions();
+    test_sql(world.sql, "update intents set bucket = 6 where row_key = '49'");
+    test_sql(world.sql, "update dead_letters set bucket = 6 where row_key = '49'");
+
+    ck_assert_uint_eq(due_within(&scope, 20).count, 21);
+    scope.until_us[queue_slot(3, INTENT_RECONCILE)] = 0;
+    ck_assert_uint_eq(due_within(&scope, 20).count, 21);
+    scope.until_us[queue_slot(3, INTENT_TRANSACTION)] = 0;
+    ck_assert_uint_eq(due_within(&scope, 20).count, 1);
+}
+END_TEST
+
+START_TEST(many_retries_of_one_account_hide_no_others)
+{
+    struct intents_found found;
+
+    given_due_transactions();
 
     found = due(20);
     ck_assert_uint_eq(found.count, 21);
@@ -417,6 +447,7 @@ Suite *test_lease_work_suite(void)
     tcase_add_test(tc, a_range_is_applied_up_to_its_oldest_open_intent);
     tcase_add_test(tc, failures_are_counted_and_hide_the_key_until_its_next_try);
     tcase_add_test(tc, a_retry_is_found_once_it_is_due);
+    tcase_add_test(tc, retries_of_paused_work_hide_no_others);
     tcase_add_test(tc, many_retries_of_one_account_hide_no_others);
     tcase_add_test(tc, a_key_with_nothing_open_has_nothing_to_count_or_bury);
     tcase_add_test(tc, a_buried_key_loses_its_intents_and_a_later_success_digs_it_out);

@@ -61,21 +61,25 @@ END_TEST
 
 static const struct cost {
     enum intent_kind kind;
-    int64_t spent_us, want;
+    int64_t spent_us, cost, debt;
 } costs[] = {
-    { INTENT_RECONCILE, 0, 1 },
-    { INTENT_COPY, 0, 1 },
-    { INTENT_TRANSACTION, 0, 25 },
-    { INTENT_VISIT, 0, 25 },
-    { INTENT_TRANSACTION, 100, 25 },
-    { INTENT_TRANSACTION, 5000, 250 },
+    { INTENT_RECONCILE, 0, 1, 0 },
+    { INTENT_COPY, 0, 1, 0 },
+    { INTENT_TRANSACTION, 0, 25, 0 },
+    { INTENT_VISIT, 0, 25, 0 },
+    { INTENT_TRANSACTION, 100, 25, 0 },
+    { INTENT_TRANSACTION, -5000, 25, 0 },
+    { INTENT_TRANSACTION, 5000, 25, 225 },
+    { INTENT_TRANSACTION, 20000, 25, 975 },
+    { INTENT_TRANSACTION, INT64_MAX, 25, 975 },
 };
 
-START_TEST(work_that_goes_on_costs_what_it_has_cost)
+START_TEST(work_that_goes_on_owes_what_it_has_cost)
 {
     struct intent intent = { .kind = (int16_t)costs[_i].kind, .spent_us = costs[_i].spent_us };
 
-    ck_assert_int_eq(intent_cost(&intent), costs[_i].want);
+    ck_assert_int_eq(intent_cost(&intent), costs[_i].cost);
+    ck_assert_int_eq(intent_debt(&intent), costs[_i].debt);
 }
 END_TEST
 
@@ -88,7 +92,7 @@ Suite *test_claim_size_suite(void)
     tcase_add_loop_test(tc, a_claim_is_some_milliseconds_long, 0, ARRAY_LEN(rows));
     tcase_add_test(tc, a_claim_is_no_larger_than_allowed);
     tcase_add_test(tc, the_size_settles);
-    tcase_add_loop_test(tc, work_that_goes_on_costs_what_it_has_cost, 0, ARRAY_LEN(costs));
+    tcase_add_loop_test(tc, work_that_goes_on_owes_what_it_has_cost, 0, ARRAY_LEN(costs));
     suite_add_tcase(suite, tc);
     return suite;
 }
