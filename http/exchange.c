@@ -470,8 +470,9 @@ static size_t header_count(const struct connection *connection)
 }
 
 /*
- * Whether request line and headers exceed their limit, or the headers their number. The library reads more than that, until its memory is full. A
- * reply of the owner would then not fit into the memory that is left, and the client would get none.
+ * Whether request line and headers exceed their limit, or the headers their number. The library reads more than that,
+ * until its memory is full. A reply of the owner would then not fit into the memory that is left, and the client would
+ * get none.
  */
 static bool has_long_headers(const struct connection *connection)
 {

@@ -341,8 +341,8 @@ static void reclaim_soon(struct loop *loop)
 }
 
 /*
- * Choose the size of the next claim. What has waited for a lock, or failed, says nothing of the work of others: the size
- * stays, and messages that were released are not claimed again before others had a second.
+ * Choose the size of the next claim. What has waited for a lock, or failed, says nothing of the work of others: the
+ * size stays, and messages that were released are not claimed again before others had a second.
  */
 static void note_claim(struct loop *loop, const struct batch *batch, size_t count)
 {

@@ -45,7 +45,10 @@ static inline struct str intent_account(const struct intent *intent)
     return intent->kind == INTENT_TRANSACTION ? intent->key.partition : intent->account;
 }
 
-/* What a worker's next turn at the work is expected to cost, with one key that is reconciled together with others as the unit. */
+/*
+ * What a worker's next turn at the work is expected to cost, with one key that is reconciled together
+ * with others as the unit.
+ */
 int64_t intent_cost(const struct intent *intent);
 
 /*
