@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_lone_write.c - a write that is alone runs in the thread that collected it, if that thread may be called away. */
 #include <check.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -202,13 +203,18 @@ START_TEST(a_lone_write_whose_answer_is_lost_has_the_outcome_of_the_database)
 }
 END_TEST
 
-/* A write that comes before the lane has put away the one before it is not alone: no commit of its own can be cut. */
+/*
+ * A write that comes before the lane has put away the one before it is not alone: a thread of the lane does it, and its
+ * commit is cut a moment later, or is not one that can be cut.
+ */
 static struct operation *write_whose_commit_is_cut(void)
 {
     for (;;) {
         struct operation *operation = collect_write(WRITE_INSERT_OR_REPLACE, "r", "two");
 
         store_run_until(store, arrivals);
+        while (tcp_proxy_cuts(proxy) == 0 && !is_answered(operation))
+            sched_yield();
         if (tcp_proxy_cuts(proxy) > 0)
             return operation;
         await(operation);
