@@ -29,7 +29,7 @@ enum {
      * Of a claim from the database. A scan finds the oldest intents first, so with fewer a locked key would hold up the
      * others of its bucket range.
      */
-    MIN_POLLED = 32,
+    MIN_POLLED = 8,
 };
 
 /* ---- getting messages ---- */
@@ -93,6 +93,7 @@ static enum status claim_from_queue(
         if (loop->reclaimed)
             return STATUS_OK;
     }
+    loop->reclaimed = false;
     return claim_new(loop, wait_ms, messages, count, err);
 }
 
@@ -181,7 +182,7 @@ static size_t find_free(struct loop *loop, struct intent *out, size_t max)
 static size_t find_limited(struct loop *loop, struct intent *out, size_t max)
 {
     const struct queues *queues = &loop->ctx->shared->queues;
-    int first = loop->first_limited;
+    int first = loop->first_limited, first_range = loop->first_range;
     size_t total = 0;
 
     for (int looked = 0; looked < QUEUE_SLOTS && total < max; looked++) {
@@ -194,6 +195,7 @@ static size_t find_limited(struct loop *loop, struct intent *out, size_t max)
             continue;
         scope.until_us[slot] = INT64_MAX;
         loop->first_limited = slot + 1;
+        loop->first_range = first_range;
         found = scan_ranges(loop, &scope, out + total, max - total);
         if (found == 0)
             continue;
@@ -341,18 +343,19 @@ static void reclaim_soon(struct loop *loop)
 }
 
 /*
- * Choose the size of the next claim. What has waited for a lock, or failed, says nothing of the work of others: the
- * size stays, and messages that were released are not claimed again before others had a second.
+ * Choose the size of the next claim, unless this one has waited for a lock, which says nothing of the work of others.
+ * Reclaimed messages that meet a lock again leave others a second.
  */
-static void note_claim(struct loop *loop, const struct batch *batch, size_t count)
+static void note_claim(struct loop *loop, const struct batch *batch, size_t count, bool reclaimed)
 {
     if (batch->gave_way)
         reclaim_soon(loop);
-    else if (batch->troubles > 0)
+    else if (reclaimed && batch->troubles > 0)
         loop->next_reclaim_us = loop->ctx->now_us() + RECLAIM_EVERY_MS * 1000;
-    if (batch->troubles == 0 && batch->failed == 0)
+    if (batch->troubles == 0)
         loop->claim_size = claim_size_next(claim_size(loop, false), count,
-            batch->alone_us + batch->together_us / TOGETHER_SHARE, (size_t)loop->ctx->shared->config->claim_batch);
+            batch->alone_us + batch->together_us / TOGETHER_SHARE,
+            (size_t)loop->ctx->shared->config->claim_batch);
 }
 
 /* If the release fails, the work of the claim comes as suspect later: no harm is done. */
@@ -421,7 +424,7 @@ size_t loop_turn(struct loop *loop)
         settle_messages(ctx, &batch, count);
     else
         release_claim(loop);
-    note_claim(loop, &batch, count);
+    note_claim(loop, &batch, count, from_queue && loop->reclaimed);
     if (batch.store_failed || !has_done_any(&batch))
         pause_after_failure(loop);
     else

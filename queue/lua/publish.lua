@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Add messages to a shard, which holds at most ARGV[1] of them. KEYS[1] stream, KEYS[2] waiting messages
+-- Add messages to a shard, which holds about ARGV[1] of them. KEYS[1] stream, KEYS[2] waiting messages
 -- (sorted set), KEYS[3] the next turn of each account (hash); ARGV[2] group, ARGV[3] how much may be
 -- unread in the stream; then five values of each message: its account, its cost, the account's debt, and
 -- the two of message.h. Returns the number of messages that were taken.
@@ -13,8 +13,9 @@
 -- turns read the stream, or consumers wait there: then a message is appended in any case.
 --
 -- The room is shared, too: an account may have messages waiting that cost four times as much as there is
--- room left for messages, except for a sixteenth of all, which accounts with little waiting share. A shard
--- without a publisher, because there are fewer shards now, expires after a day.
+-- room left for messages, except for a sixteenth of all, which accounts with little waiting share. A message
+-- that is due next is taken even if there is no room, up to a sixteenth beyond. A shard without a publisher,
+-- because there are fewer shards now, expires after a day.
 --
 -- Redis looks at its limit of memory before the first write of a script only, so that must be a command
 -- which the limit refuses (XADD, ZADD).
@@ -37,7 +38,7 @@ end
 -- Whether a message of that turn may wait: one that is due next, some, or as many as there is room for.
 local function may_wait(turn, cost)
   local lead = turn + cost - next_turn
-  return turn <= next_turn or lead <= max / 64 or lead <= 4 * (room - max / 16)
+  return turn <= next_turn or room > 0 and (lead <= max / 64 or lead <= 4 * (room - max / 16))
 end
 
 -- false: the account has no room. A message that waits already costs nothing.
@@ -58,8 +59,8 @@ end
 for at = 4, #ARGV, 5 do
   local account, work, ctids = ARGV[at], ARGV[at + 3], ARGV[at + 4]
   local cost, debt = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-  local taken = room > 0
-  if taken and (unread == 0 or count == 0 and unread * cost < ahead) then
+  local taken = room > -math.floor(max / 16)
+  if taken and (unread == 0 or room > 0 and count == 0 and unread * cost < ahead) then
     redis.call('XADD', stream, '*', 'v2', work, 'at', ctids)
     unread = unread + 1
     room = room - 1

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "queue/queue.h"
@@ -270,6 +271,19 @@ START_TEST(no_account_takes_the_whole_room)
 }
 END_TEST
 
+START_TEST(what_is_due_next_is_taken_without_room)
+{
+    char account[16];
+
+    for (int i = 0; length() < MAX; i++) {
+        snprintf(account, sizeof(account), "a%d", i);
+        ck_assert_uint_gt(publish(account, MAX), 0);
+    }
+    ck_assert_uint_eq(publish("late", 2), 1);
+    ck_assert_int_le(length(), MAX + MAX / 16);
+}
+END_TEST
+
 /* Each transaction's next turn is published when its last one has ended. */
 START_TEST(work_with_long_turns_goes_on_beside_a_full_account)
 {
@@ -425,6 +439,7 @@ Suite *test_turns_suite(void)
     tcase_add_test(tc, two_consumers_claim_each_message_once);
     tcase_add_test(tc, waiting_messages_may_hold_any_bytes);
     tcase_add_test(tc, no_account_takes_the_whole_room);
+    tcase_add_test(tc, what_is_due_next_is_taken_without_room);
     tcase_add_test(tc, work_with_long_turns_goes_on_beside_a_full_account);
     tcase_add_test(tc, a_message_that_waits_costs_nothing_more);
     tcase_add_test(tc, the_rest_of_work_is_the_message_that_waits);

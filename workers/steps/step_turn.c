@@ -9,24 +9,14 @@ enum {
     POLLED_TURN_US = 100000, /* the rest is found by a scan, which takes longer than a message */
 };
 
-/* An intent of limited work is permitted once, whatever it takes. */
-static int64_t turn_us(const struct worker_ctx *ctx, const struct intent *intent)
-{
-    if (!ctx->polled)
-        return TURN_US;
-    return queues_allow(&ctx->shared->queues, intent) ? POLLED_TURN_US : INT64_MAX;
-}
-
 struct step_turn step_turn_begin(struct worker_ctx *ctx, const struct intent *intent)
 {
-    return (struct step_turn){
-        .ctx = ctx, .intent = intent, .began_us = ctx->now_us(), .lasts_us = turn_us(ctx, intent)
-    };
+    return (struct step_turn){ .ctx = ctx, .intent = intent, .began_us = ctx->now_us() };
 }
 
 bool step_turn_lasts(const struct step_turn *turn)
 {
-    return turn->ctx->now_us() - turn->began_us < turn->lasts_us;
+    return turn->ctx->now_us() - turn->began_us < (turn->ctx->polled ? POLLED_TURN_US : TURN_US);
 }
 
 void step_turn_leave_rest(const struct step_turn *turn)

@@ -11,12 +11,12 @@
 struct step_turn {
     struct worker_ctx *ctx;
     const struct intent *intent;
-    int64_t began_us, lasts_us;
+    int64_t began_us;
 };
 
 struct step_turn step_turn_begin(struct worker_ctx *ctx, const struct intent *intent);
 
-/* Whether there is time for another commit; the first one needs none. Work with a rate limit has no end of a turn. */
+/* Whether there is time for another commit; the first one needs none. */
 bool step_turn_lasts(const struct step_turn *turn);
 
 /*

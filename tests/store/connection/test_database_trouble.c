@@ -4,12 +4,17 @@
  * that is never counted as a failure of a write, a key or a build.
  */
 #include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "store/indexes/index_calls.h"
 #include "store/indexes/reconcile.h"
 #include "store/job_work.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
+
+enum { PATH_BYTES = 1000 };
 
 static struct world world;
 
@@ -90,6 +95,46 @@ START_TEST(a_reconcile_that_meets_it_says_so)
 }
 END_TEST
 
+/* The folder of temporary files, and where it lies while a file has its name. */
+static char folder[PATH_BYTES], away[PATH_BYTES + sizeof(".away")];
+
+static void lose_folder(void)
+{
+    FILE *file;
+
+    snprintf(folder, sizeof(folder), "%s/base/pgsql_tmp", test_text(world.sql, "show data_directory"));
+    snprintf(away, sizeof(away), "%s.away", folder);
+    ck_assert(rename(folder, away) == 0 || errno == ENOENT);
+    file = fopen(folder, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+}
+
+static void find_folder(void)
+{
+    ck_assert_int_eq(unlink(folder), 0);
+    ck_assert(rename(away, folder) == 0 || errno == ENOENT);
+}
+
+/* PostgreSQL reports it as an internal error. */
+START_TEST(a_write_without_temporary_files_may_be_repeated)
+{
+    struct operation *write;
+
+    test_sql(world.sql,
+        "create or replace function break() returns trigger language plpgsql set work_mem = '64kB' as "
+        "$$begin perform from generate_series(1, 100000) g order by -g; return new; end$$;"
+        "create trigger break before insert on entities for each row execute function break()");
+    lose_folder();
+    write = call_write(&world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r"), "x");
+    find_folder();
+    call_failed(write, "STORE_UNAVAILABLE");
+    ck_assert_int_eq(write->status, STATUS_UNAVAILABLE);
+    mend_disk();
+    call_succeeded(call_write(&world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r"), "x"));
+}
+END_TEST
+
 Suite *test_database_trouble_suite(void)
 {
     Suite *suite = suite_create("database_trouble");
@@ -101,6 +146,7 @@ Suite *test_database_trouble_suite(void)
     tcase_add_loop_test(tc, a_write_that_meets_it_may_be_repeated, 0, ARRAY_LEN(troubles));
     tcase_add_loop_test(tc, a_build_that_meets_it_goes_on_later, 0, ARRAY_LEN(troubles));
     tcase_add_loop_test(tc, a_reconcile_that_meets_it_says_so, 0, ARRAY_LEN(troubles));
+    tcase_add_test(tc, a_write_without_temporary_files_may_be_repeated);
     suite_add_tcase(suite, tc);
     return suite;
 }
