@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/header_name.h"
 
 static const char standard_endpoint[] = "OTEL_EXPORTER_OTLP_ENDPOINT";
 static const char standard_headers[] = "OTEL_EXPORTER_OTLP_HEADERS";
@@ -25,30 +26,6 @@ bool trace_settings_is_endpoint(const char *value)
 static bool is_separator(char c)
 {
     return c == ',' || c == '\n' || c == '\r';
-}
-
-static struct str trim_blanks(struct str text)
-{
-    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = str_of_bytes(text.data + 1, text.len - 1);
-    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
-/* The characters of RFC 9110's tokens. */
-static bool is_name(struct str text)
-{
-    static const char others[] = "!#$%&'*+-.^_`|~";
-
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                (c != '\0' && strchr(others, c))))
-            return false;
-    }
-    return text.len > 0;
 }
 
 /* Undo the percent-encoding. false: an escape or a character that a header's value cannot have. */
@@ -80,9 +57,9 @@ static bool parse_header(struct str text, struct arena *arena, struct trace_head
 
     if (!equals || out->count == TRACE_MAX_HEADERS)
         return false;
-    header.name = trim_blanks(str_of_bytes(text.data, (size_t)(equals - text.data)));
-    if (!is_name(header.name) ||
-        !decode_value(trim_blanks(str_of_bytes(equals + 1, (size_t)(text.data + text.len - equals - 1))),
+    header.name = str_trim(str_of_bytes(text.data, (size_t)(equals - text.data)), " \t");
+    if (!header_name_is_valid(header.name) ||
+        !decode_value(str_trim(str_of_bytes(equals + 1, (size_t)(text.data + text.len - equals - 1)), " \t"),
             arena, &header.value))
         return false;
     header.name = arena_copy(arena, header.name);
@@ -103,7 +80,7 @@ bool trace_headers_parse(struct str text, struct arena *arena, struct trace_head
 
         while (end < text.len && !is_separator(text.data[end]))
             end++;
-        part = trim_blanks(str_of_bytes(text.data + at, end - at));
+        part = str_trim(str_of_bytes(text.data + at, end - at), " \t");
         if (part.len > 0 && !parse_header(part, arena, out))
             return false;
         at = end + 1;

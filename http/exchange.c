@@ -16,7 +16,6 @@
  * While a body arrives, the library accepts no reply: a reply that is made then waits until the rest of the
  * body has been discarded.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/digits.h"
+#include "base/header_name.h"
 #include "base/log.h"
 #include "http/inflate.h"
 #include "http/server_parts.h"
@@ -137,17 +137,6 @@ static bool is_ambiguous(const struct http_request *request)
                                http_request_header(request, "Transfer-Encoding"), STR_LITERAL("chunked")));
 }
 
-/* A token: RFC 9110, 5.6.2. */
-static bool is_token(struct str name)
-{
-    static const char marks[] = "!#$%&'*+-.^_`|~";
-
-    for (size_t i = 0; i < name.len; i++)
-        if (!isalnum((unsigned char)name.data[i]) && !memchr(marks, name.data[i], sizeof(marks) - 1))
-            return false;
-    return name.len > 0;
-}
-
 /*
  * Whether each header has a name. The library keeps a blank before the colon as part of the name, so that it does not
  * see a "Transfer-Encoding :" which another program on the way may see.
@@ -155,7 +144,7 @@ static bool is_token(struct str name)
 static bool has_names(const struct http_request *request)
 {
     for (size_t i = 0; i < request->header_count; i++)
-        if (!is_token(request->headers[i].name))
+        if (!header_name_is_valid(request->headers[i].name))
             return false;
     return true;
 }
@@ -164,7 +153,7 @@ static bool has_names(const struct http_request *request)
 static const char *find_fault(const struct http_request *request)
 {
     if (!has_names(request))
-        return "the name of a header is no token: no blank stands before its colon\n";
+        return "the name of a header has a character that is not allowed, such as a blank before the colon\n";
     return is_ambiguous(request) ? "the request has two lengths, or none that is valid\n" : NULL;
 }
 

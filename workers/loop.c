@@ -47,8 +47,9 @@ static size_t claim_size(const struct loop *loop, bool waits)
 static size_t polled_size(const struct loop *loop)
 {
     size_t max = (size_t)loop->ctx->shared->config->claim_batch, size = claim_size(loop, false);
+    size_t min = max < MIN_POLLED ? max : MIN_POLLED;
 
-    return size >= MIN_POLLED ? size : max < MIN_POLLED ? max : MIN_POLLED;
+    return size > min ? size : min;
 }
 
 /* Claim messages that are there, in turns between the accounts, or else wait for some. */
@@ -166,13 +167,9 @@ static size_t scan_ranges(struct loop *loop, const struct scan_scope *scope, str
 /* Find work that has no rate limit. */
 static size_t find_free(struct loop *loop, struct intent *out, size_t max)
 {
-    const struct queues *queues = &loop->ctx->shared->queues;
     struct scan_scope scope;
 
-    if (!atomic_load(&queues->controlled))
-        return scan_ranges(loop, NULL, out, max);
-    queues_free_scope(queues, &scope);
-    return scan_ranges(loop, &scope, out, max);
+    return scan_ranges(loop, queues_free_scope(&loop->ctx->shared->queues, &scope), out, max);
 }
 
 /*

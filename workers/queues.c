@@ -62,12 +62,15 @@ bool queues_allow(const struct queues *queues, const struct intent *intent)
                            intent_id_us(intent->id) < atomic_load(&queues->intents_before_us[slot]));
 }
 
-void queues_free_scope(const struct queues *queues, struct scan_scope *out)
+const struct scan_scope *queues_free_scope(const struct queues *queues, struct scan_scope *out)
 {
+    if (!atomic_load(&queues->controlled))
+        return NULL;
     out->queues = atomic_load(&queues->count);
     for (int slot = 0; slot < QUEUE_SLOTS; slot++)
         out->until_us[slot] =
             is_limited(queues, slot) ? 0 : (int64_t)atomic_load(&queues->intents_before_us[slot]);
+    return out;
 }
 
 int queues_next_limited(const struct queues *queues, int slot)

@@ -44,8 +44,8 @@ bool queues_set_controls(struct queues *queues, const struct queue_control contr
 /* Whether an intent that came as a message may be worked on now. */
 bool queues_allow(const struct queues *queues, const struct intent *intent);
 
-/* The scope of the work without a rate limit. */
-void queues_free_scope(const struct queues *queues, struct scan_scope *out);
+/* The scope of the work without a rate limit, in `out`; NULL: no work is controlled, so it is all. */
+const struct scan_scope *queues_free_scope(const struct queues *queues, struct scan_scope *out);
 
 /* The next kind of work, from `slot` on, that has a rate limit; QUEUE_SLOTS: there is none. */
 int queues_next_limited(const struct queues *queues, int slot);

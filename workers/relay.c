@@ -230,10 +230,7 @@ static enum status scan_range(struct relay *relay, int range, bool rest_only, co
         .max = feeding->room < MAX_PER_RANGE ? feeding->room : MAX_PER_RANGE };
     struct scan_scope scope;
 
-    if (atomic_load(&ctx->shared->queues.controlled)) {
-        queues_free_scope(&ctx->shared->queues, &scope);
-        what.scope = &scope;
-    }
+    what.scope = queues_free_scope(&ctx->shared->queues, &scope);
     TRY(lease_work_scan(ctx->store, &what, scan_marks_reach(&relay->scan_marks, range, ctx->now_us()),
         &ctx->arena, found, err));
     if (!rest_only)
@@ -304,18 +301,17 @@ static bool is_wanted(const struct relay *relay, int range, bool rest_only, cons
 static enum status publish_due(struct relay *relay, struct feeding *feeding, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    struct retry_scan what = { .ranges = relay->held, .max_of_each = MAX_DUE_OF_EACH, .max = MAX_PER_RANGE };
+    struct scan_scope scope;
+    const struct retry_scan what = { .ranges = relay->held,
+        .scope = queues_free_scope(&ctx->shared->queues, &scope),
+        .max_of_each = MAX_DUE_OF_EACH,
+        .max = MAX_PER_RANGE };
     int64_t began_us = ctx->now_us();
     struct intents_found found;
-    struct scan_scope scope;
     enum status status;
 
     if (began_us < relay->next_due_us)
         return STATUS_OK;
-    if (atomic_load(&ctx->shared->queues.controlled)) {
-        queues_free_scope(&ctx->shared->queues, &scope);
-        what.scope = &scope;
-    }
     arena_cleanup(&ctx->arena);
     status = lease_work_find_retries(ctx->store, &what, &ctx->arena, &found, err);
     relay->next_due_us = next_look(relay, began_us, DUE_SHARE);

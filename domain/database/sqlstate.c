@@ -25,6 +25,13 @@ static const struct row {
     { "58", STATUS_UNAVAILABLE },    /* I/O errors, missing files, other system errors */
 };
 
+const char *sqlstate_of_report(const char *state, const char *source_file)
+{
+    bool is_of_file = state && source_file && strcmp(state, "XX000") == 0 && strcmp(source_file, "fd.c") == 0;
+
+    return is_of_file ? "58030" : state;
+}
+
 enum status sqlstate_status(const char *state)
 {
     if (!state)

@@ -11,6 +11,15 @@
 #include "base/error.h"
 
 /*
+ * The code of a report, for the functions below: the one that it has, except for a temporary file that PostgreSQL
+ * cannot create. That has no code of its own (XX000), but the report names the place in PostgreSQL's source, and fd.c
+ * is where it opens files: the code is that of I/O errors.
+ *
+ * state, source_file  as reported; NULL: not reported. The result is NULL only if state is.
+ */
+const char *sqlstate_of_report(const char *state, const char *source_file);
+
+/*
  * The status of a failed statement.
  *
  * state  five characters and a NUL; NULL: the connection ended without a report

@@ -35,7 +35,8 @@ if not is_first then
   next_turn = tonumber(redis.call('ZRANGE', waiting, 0, 0, 'WITHSCORES')[2])
 end
 
--- Whether a message of that turn may wait: one that is due next, some, or as many as there is room for.
+-- Whether a message of that turn may wait: it is due next; or there is room, and the account has little
+-- waiting, or not much more than the room that is left.
 local function may_wait(turn, cost)
   local lead = turn + cost - next_turn
   return turn <= next_turn or room > 0 and (lead <= max / 64 or lead <= 4 * (room - max / 16))

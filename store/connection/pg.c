@@ -130,23 +130,10 @@ static struct str first_line(const char *text)
     return str_of_bytes(text, strcspn(text, "\n"));
 }
 
-/*
- * The code of a failed statement; NULL: it has none. A temporary file that PostgreSQL cannot create has no code of its
- * own (XX000), but the report names the place in its source, and fd.c is where it opens files: then it is that of I/O
- * errors.
- */
-static const char *state_of(const PGresult *result)
-{
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char *source = PQresultErrorField(result, PG_DIAG_SOURCE_FILE);
-    bool is_of_file = state && source && strcmp(state, "XX000") == 0 && strcmp(source, "fd.c") == 0;
-
-    return is_of_file ? "58030" : state;
-}
-
 static enum status result_error(const PGresult *result, struct error *err)
 {
-    const char *state = state_of(result);
+    const char *state = sqlstate_of_report(
+        PQresultErrorField(result, PG_DIAG_SQLSTATE), PQresultErrorField(result, PG_DIAG_SOURCE_FILE));
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     enum status status = sqlstate_status(state);
     struct str message = first_line(primary ? primary : PQresultErrorMessage(result));

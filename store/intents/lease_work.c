@@ -279,14 +279,12 @@ struct finding_retries {
     struct intents_found *found;
 };
 
-enum { WORK_OF_QUEUE = 16 }; /* retries_due.sql */
-
-static void add_held_back(const struct scan_scope *scope, struct pg_array *out)
+/* The work of which the scope includes nothing, by queue_slot. */
+static void add_excluded(const struct scan_scope *scope, struct pg_array *out)
 {
-    for (int queue = 0; scope && queue < scope->queues; queue++)
-        for (int kind = 1; kind <= WORK_KINDS; kind++)
-            if (scope->until_us[queue_slot(queue, kind)] == 0)
-                pg_array_int2(out, (int16_t)(queue * WORK_OF_QUEUE + kind));
+    for (int slot = 0; scope && slot < scope->queues * WORK_KINDS; slot++)
+        if (scope->until_us[slot] == 0)
+            pg_array_int2(out, (int16_t)slot);
 }
 
 static enum status find_retries(struct session *session, void *context, struct error *err)
@@ -294,11 +292,11 @@ static enum status find_retries(struct session *session, void *context, struct e
     struct finding_retries *finding = context;
     const struct retry_scan *what = finding->what;
     struct pg_params params;
-    struct pg_array ranges, held_back;
+    struct pg_array ranges, excluded;
     PG_RESULT found = NULL;
 
-    pg_array_init(&held_back, &session->arena, PG_INT2);
-    add_held_back(what->scope, &held_back);
+    pg_array_init(&excluded, &session->arena, PG_INT2);
+    add_excluded(what->scope, &excluded);
     pg_array_init(&ranges, &session->arena, PG_INT2);
     for (int16_t range = 0; range < LEASE_RANGES; range++)
         if (what->ranges[range])
@@ -308,8 +306,9 @@ static enum status find_retries(struct session *session, void *context, struct e
     pg_add_int2(&params, RANGE_BUCKETS);
     pg_add_int8(&params, (int64_t)what->max_of_each);
     pg_add_int8(&params, (int64_t)what->max);
-    pg_add_array(&params, &held_back);
+    pg_add_array(&params, &excluded);
     pg_add_int2(&params, (int16_t)(what->scope ? what->scope->queues : 1));
+    pg_add_int2(&params, WORK_KINDS);
     TRY(pg_query(&session->pg, &sql_retries_due, &params, &found, err));
     fill_intents(found, finding->arena, finding->found);
     return STATUS_OK;

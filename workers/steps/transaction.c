@@ -25,16 +25,14 @@ static enum status take_turn(struct worker_ctx *ctx, const struct intent *intent
     struct step_turn turn = step_turn_begin(ctx, intent);
     bool finished = false;
 
-    for (;;) {
+    do {
         if (worker_is_stopping(ctx->shared))
             return error_set(err, STATUS_CANCELLED, "the worker is stopping");
         TRY(carry_on(ctx, intent, &finished, err));
         if (finished)
             return STATUS_OK; /* the last step is counted with the message */
         metrics_count(ctx->shared, WORKER_STEPPED, 1);
-        if (!step_turn_lasts(&turn))
-            break;
-    }
+    } while (step_turn_lasts(&turn));
     step_turn_leave_rest(&turn);
     return STATUS_OK;
 }

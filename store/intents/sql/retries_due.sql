@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Open intents of keys that have failed and whose next try is due, in the bucket ranges $1 of $2 buckets each:
--- at most $3 of each account, those that have been due for longest, and $4 in all; none of the work $5, written as
--- queue * 16 + kind, where a bucket's queue is bucket % $6. Columns as intent_scan. As there, a retry that is more
--- than twenty minutes ahead counts as due. One intent of a key is enough.
+-- at most $3 of each account, those that have been due for longest, and $4 in all; none of the work with the slots
+-- $5 (queue_slot of queue_control.h; $6 queues, $7 kinds of work). Columns as intent_scan. As there, a retry that is
+-- more than twenty minutes ahead counts as due. One intent of a key is enough.
 select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid, r.account
 from (
     select d.*, row_number() over (partition by d.account order by d.next_try, d.partition_key, d.row_key) as turn
@@ -13,7 +13,7 @@ from (
         from dead_letters l
         where not l.dead and l.index_id = 0 and l.bucket / $2::int2 = any($1::int2[])
             and (l.next_try <= now() or l.next_try >= now() + interval '20 minutes')
-            and not (l.bucket % $6::int2) * 16 + l.kind = any($5::int2[])) d) r
+            and not (l.bucket % $6::int2) * $7::int2 + l.kind - 1 = any($5::int2[])) d) r
 cross join lateral (
     select x.*, x.ctid
     from intents x

@@ -110,7 +110,7 @@ static void lose_folder(void)
     fclose(file);
 }
 
-static void find_folder(void)
+static void restore_folder(void)
 {
     ck_assert_int_eq(unlink(folder), 0);
     ck_assert(rename(away, folder) == 0 || errno == ENOENT);
@@ -127,7 +127,7 @@ START_TEST(a_write_without_temporary_files_may_be_repeated)
         "create trigger break before insert on entities for each row execute function break()");
     lose_folder();
     write = call_write(&world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r"), "x");
-    find_folder();
+    restore_folder();
     call_failed(write, "STORE_UNAVAILABLE");
     ck_assert_int_eq(write->status, STATUS_UNAVAILABLE);
     mend_disk();

@@ -53,12 +53,32 @@ START_TEST(every_class_has_its_status)
 }
 END_TEST
 
+static const struct report {
+    const char *state, *source_file, *want;
+} reports[] = {
+    { "XX000", "fd.c", "58030" },
+    { "XX000", "heapam.c", "XX000" },
+    { "XX000", NULL, "XX000" },
+    { "53100", "fd.c", "53100" },
+    { "23505", "nbtinsert.c", "23505" },
+};
+
+START_TEST(an_internal_error_of_a_file_is_one_of_io)
+{
+    const struct report *report = &reports[_i];
+
+    ck_assert_str_eq(sqlstate_of_report(report->state, report->source_file), report->want);
+    ck_assert_ptr_null(sqlstate_of_report(NULL, report->source_file));
+}
+END_TEST
+
 Suite *test_sqlstate_suite(void)
 {
     Suite *suite = suite_create("sqlstate");
     TCase *tc = tcase_create("sqlstate");
 
     tcase_add_loop_test(tc, every_class_has_its_status, 0, ARRAY_LEN(cases));
+    tcase_add_loop_test(tc, an_internal_error_of_a_file_is_one_of_io, 0, ARRAY_LEN(reports));
     suite_add_tcase(suite, tc);
     return suite;
 }
