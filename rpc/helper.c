@@ -85,16 +85,44 @@ static void set_needed(struct helper *helper, bool needed)
     pthread_cond_broadcast(&helper->changed);
 }
 
-void helper_look(struct helper *helper, int open_calls)
+/* Enter with the lock held. */
+static void decide(struct helper *helper, int64_t now_us, struct helper_load load)
+{
+    struct help_times times = read_times(helper);
+
+    if (rest_pace_is_due(&helper->rests, now_us)) {
+        struct rest_times rest_times = { times.waited_us, atomic_load(&helper->rested_us),
+            atomic_load(&helper->drains), atomic_load(&helper->events) };
+
+        rest_pace_note(&helper->rests, now_us, rest_times, load.waiting);
+        atomic_store(&helper->resting, helper->rests.resting);
+    }
+    set_needed(helper, help_pace_note(&helper->pace, now_us, times, helper->rests.resting ? 0 : load.open));
+}
+
+void helper_look(struct helper *helper, int events, struct helper_load load)
 {
     int64_t now_us;
 
+    atomic_fetch_add(&helper->events, events);
     if (helper->pace.threads == 0 || pthread_mutex_trylock(&helper->lock) != 0)
         return; /* there is no helper, or another thread looks */
     now_us = clock_monotonic_us();
     if (!helper->released && help_pace_is_due(&helper->pace, now_us))
-        set_needed(helper, help_pace_note(&helper->pace, now_us, read_times(helper), open_calls));
+        decide(helper, now_us, load);
     pthread_mutex_unlock(&helper->lock);
+}
+
+void helper_rest(struct helper *helper, int events)
+{
+    int64_t begun_us;
+
+    atomic_fetch_add(&helper->drains, 1);
+    if (events >= REST_MAX_EVENTS || !atomic_load(&helper->resting))
+        return;
+    begun_us = clock_monotonic_us();
+    clock_sleep(REST_US);
+    atomic_fetch_add(&helper->rested_us, clock_monotonic_us() - begun_us);
 }
 
 void helper_wait(struct helper *helper)
@@ -111,6 +139,7 @@ void helper_release(struct helper *helper)
 {
     pthread_mutex_lock(&helper->lock);
     helper->released = true;
+    atomic_store(&helper->resting, false);
     atomic_store(&helper->needed, true);
     pthread_cond_broadcast(&helper->changed);
     pthread_mutex_unlock(&helper->lock);

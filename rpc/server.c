@@ -134,6 +134,16 @@ static bool handle(struct rpc_server *server, grpc_event event, struct call_list
     return false;
 }
 
+/* What the helper has to know of the calls. */
+static struct helper_load load_of(struct call_host *host)
+{
+    struct helper_load out = { .open = atomic_load(&host->open_unary) };
+
+    if (host->events.waiting && out.open >= REST_MIN_WAITING / 2)
+        out.waiting = host->events.waiting(host->context);
+    return out;
+}
+
 /*
  * Handle the events that are there after a first message, for as long as the pace says. Then send the answers of
  * other threads, and call the owner's `drained`.
@@ -142,6 +152,7 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
 {
     struct call_host *host = &server->host;
     unsigned refused = atomic_load(&host->refused);
+    int looked = 0; /* how many events the helper has been told of */
 
     fresh->drains = true;
     drain_pace_begin(pace, clock_monotonic_us());
@@ -157,16 +168,19 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
         drain_pace_polled(pace, event.type == GRPC_OP_COMPLETE);
         if (drain_pace_may_begin(pace) && host->events.draining)
             host->events.draining(host->context);
-        if (pace->events % LOOK_EVENTS == 0)
-            helper_look(&server->helper, atomic_load(&host->open_unary));
+        if (pace->events - looked >= LOOK_EVENTS) {
+            helper_look(&server->helper, pace->events - looked, load_of(host));
+            looked = pace->events;
+        }
     }
-    helper_look(&server->helper, atomic_load(&host->open_unary));
+    helper_look(&server->helper, pace->events - looked, load_of(host));
     drain_pace_end(pace, atomic_load(&host->open_unary));
     fresh->drains = false;
     (void)call_send_answers(host);
     if (host->events.drained)
         host->events.drained(host->context);
     call_settle(fresh);
+    helper_rest(&server->helper, pace->events);
 }
 
 /* What a thread keeps from one event to the next. */
@@ -228,7 +242,7 @@ static void *help(void *argument)
         if (event.type == GRPC_OP_COMPLETE)
             handle_event(&thread, event);
         else /* after a load no drain looks whether the helper is still needed */
-            helper_look(&server->helper, atomic_load(&server->host.open_unary));
+            helper_look(&server->helper, 0, load_of(&server->host));
     }
 }
 
@@ -464,6 +478,7 @@ void rpc_server_read_connections(struct rpc_server *server, struct rpc_connectio
     memcpy(out->reasons, numbers.reasons, sizeof(out->reasons));
     out->open_calls_refused = atomic_load(&server->host.open_calls_refused);
     out->helped = atomic_load(&server->helper.begun);
+    out->rested_us = atomic_load(&server->helper.rested_us);
 }
 
 const char *rpc_server_reason_name(int reason)

@@ -92,6 +92,11 @@ struct rpc_events {
      * a batch. May be NULL.
      */
     void (*drained)(void *context);
+    /*
+     * How many calls wait now until they can be run, but not for an event. It must not wait for anything. May be NULL:
+     * the threads that serve the queue never rest.
+     */
+    int (*waiting)(void *context);
 };
 
 /* Bounds of what callers may use. 0: not bounded. */
@@ -119,7 +124,8 @@ struct rpc_connections {
     int open, authenticated;
     uint64_t reasons[RPC_REASONS]; /* connections refused and hung up on since the start, by reason */
     uint64_t open_calls_refused;
-    uint64_t helped; /* how often the helper of the queue threads has begun to serve */
+    uint64_t helped;   /* how often the helper of the queue threads has begun to serve */
+    int64_t rested_us; /* how long queue threads have rested in overloads */
 };
 
 struct rpc_options {

@@ -69,6 +69,9 @@ void store_begin(struct store *store);
  */
 void store_run_until(struct store *store, int arrivals);
 
+/* The number of operations that wait until a thread with a connection takes them. Any thread may call it. */
+int store_waiting(struct store *store);
+
 /*
  * For scans whose pages all show one moment: put it into in.page.snapshot of each page. It is taken
  * with the first page, and costs nothing before. Free it when the scan has ended, while none of its

@@ -565,14 +565,14 @@ void lane_begin(struct lane *lane)
     pthread_mutex_unlock(&lane->mutex);
 }
 
-bool lane_has_work(struct lane *lane)
+int lane_waiting(struct lane *lane)
 {
-    bool has;
+    int count;
 
     pthread_mutex_lock(&lane->mutex);
-    has = has_work(lane);
+    count = fair_queue_count(&lane->queue);
     pthread_mutex_unlock(&lane->mutex);
-    return has;
+    return count;
 }
 
 void lane_run(struct lane *lane, int arrivals)
