@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * helper.h - a queue thread that serves only while the others are busy (help_pace.h), and the rests of all (rest_pace.h).
- * Internal to rpc/.
+ * helper.h - a queue thread that serves only while the others are busy (help_pace.h), and the rests of all of them
+ * (rest_pace.h). Internal to rpc/.
  *
  * Every queue thread tells its clock, calls helper_look within a drain, and helper_look and helper_rest after it. The
  * helper serves whenever helper_wait returns.
