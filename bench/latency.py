@@ -30,6 +30,9 @@ _CALLS = ("connections=16", f"deadline={CALL_TIMEOUT_MS}")  # of all calls; one 
 OVERLOAD_SECONDS = 6  # three deadlines
 PROBES = 2
 LAG_TIMES = 4  # as long as the other measurements: a probe sees one lag after the other, and rests between them
+SUSTAIN_TIMES = 4  # the maximum must be one that holds for as long as the load: in a second it moves by a third
+BESIDE_SECONDS = 2  # for so long a load goes on after what is measured beside it; it is ended then
+INDEXED_PER_SECOND = 25_000  # more than any machine has sustained
 LOG_FILES = 128  # of 16 MB each: as much as PostgreSQL writes between two checkpoints with max_wal_size = 4GB
 PLAIN_SHARE = 80
 PLAIN_BESIDE = ("alone", "beside import")
@@ -109,9 +112,11 @@ class Latency:
     def open_loop(self, load, rate):
         return self.call(_method(load), self.paths[load], IN_FLIGHT, f"rate={rate:.0f}", seconds=self.seconds)
 
-    def indexed_writes(self):
-        """A file of writes that all change their entry."""
-        count = 60_000
+    def indexed_writes(self, rate, seconds):
+        """A file of writes that all change their entry, for so long at that rate: a load that began the file again would
+        write what is stored, and nothing would have to be done.
+        """
+        count = round(rate * seconds)
         self.product.next_value += count
         return self.product.file("indexed", wire.write("Indexed", wire.uniform(count), self.product.next_value))
 
@@ -124,8 +129,10 @@ class Latency:
     def sustain(self):
         """As many writes as server and worker together can carry to the index."""
         self.need_worker()
+        seconds = SUSTAIN_TIMES * self.seconds
+        writes = self.indexed_writes(INDEXED_PER_SECOND, seconds)
         began = time.monotonic()
-        seen = self.call("InsertOrReplaceEntity", self.indexed_writes(), 64)
+        seen = self.call("InsertOrReplaceEntity", writes, 64, seconds=seconds)
         self.product.wait_for("select count(*) from intents")
         self.sustained = seen["calls"] / (time.monotonic() - began)
         return seen | {"rate": self.sustained}
@@ -134,8 +141,10 @@ class Latency:
         self.need_worker()
         if not self.sustained:
             self.sustain()
-        with self.beside_load("InsertOrReplaceEntity", self.indexed_writes(), IN_FLIGHT,
-                              f"rate={self.sustained * share:.0f}", *_CALLS, program="bench_h2_load", times=LAG_TIMES):
+        rate = self.sustained * share
+        writes = self.indexed_writes(rate, LAG_TIMES * self.seconds + BESIDE_SECONDS)
+        with self.beside_load("InsertOrReplaceEntity", writes, IN_FLIGHT, f"rate={rate:.0f}", *_CALLS,
+                              program="bench_h2_load", times=LAG_TIMES):
             seen = self.loads.lag(LAG_TIMES * self.seconds, PROBES, self.write, self.lookup)
         self.product.wait_for("select count(*) from intents")
         return seen
@@ -178,7 +187,7 @@ class Latency:
 
     @contextlib.contextmanager
     def beside_load(self, *arguments, times=1, **named):
-        child = subprocess.Popen(self.loads.command(*arguments, seconds=times * self.seconds + 2, **named),
+        child = subprocess.Popen(self.loads.command(*arguments, seconds=times * self.seconds + BESIDE_SECONDS, **named),
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         time.sleep(0.3)
         try:

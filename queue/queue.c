@@ -66,6 +66,7 @@ void queue_close(struct queue *queue)
     if (!queue)
         return;
     redis_close(queue->redis);
+    free(queue->later.messages);
     arena_cleanup(&queue->arena);
     free(queue);
 }
@@ -163,22 +164,23 @@ static struct redis_command *begin_settle_command(
     return command;
 }
 
-static enum status settle_messages(struct queue *queue, struct str consumer, enum settle_kind kind,
-    const struct queue_message *messages, size_t count, struct error *err)
+static size_t settle_room(size_t count)
+{
+    return QUEUE_MAX_SHARDS + count / ACKNOWLEDGE_CHUNK;
+}
+
+static void write_settle_commands(struct queue *queue, struct str consumer, enum settle_kind kind,
+    const struct queue_message *messages, size_t count, struct redis_batch *batch)
 {
     struct redis_command *open[QUEUE_MAX_SHARDS] = { NULL };
     size_t filled[QUEUE_MAX_SHARDS] = { 0 };
-    ARENA_SCOPE arena;
-    REDIS_BATCH batch;
 
-    arena_init(&arena);
-    redis_batch_init(&batch, &arena, QUEUE_MAX_SHARDS + count / ACKNOWLEDGE_CHUNK);
     for (size_t i = 0; i < count; i++) {
         size_t shard = (size_t)messages[i].shard;
 
         assert(shard < QUEUE_MAX_SHARDS && "the message was claimed from this queue");
         if (!open[shard] || filled[shard] == ACKNOWLEDGE_CHUNK) {
-            open[shard] = begin_settle_command(queue, consumer, &batch, kind, shard);
+            open[shard] = begin_settle_command(queue, consumer, batch, kind, shard);
             filled[shard] = 0;
         }
         redis_word(open[shard], str_of(messages[i].entry_id));
@@ -186,10 +188,12 @@ static enum status settle_messages(struct queue *queue, struct str consumer, enu
             redis_word_int(open[shard], messages[i].deliveries - 1);
         filled[shard]++;
     }
+}
 
-    TRY(redis_run(queue->redis, &batch, 0, err));
-    for (size_t i = 0; i < batch.count; i++) {
-        enum status status = redis_reply_status(batch.replies[i], err);
+enum status queue_check_settled(const struct redis_batch *batch, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum status status = redis_reply_status(batch->replies[i], err);
 
         if (status != STATUS_OK && status != STATUS_PRECONDITION) /* Redis was flushed: the message is gone */
             return status;
@@ -197,10 +201,66 @@ static enum status settle_messages(struct queue *queue, struct str consumer, enu
     return STATUS_OK;
 }
 
+static enum status settle_messages(struct queue *queue, struct str consumer, enum settle_kind kind,
+    const struct queue_message *messages, size_t count, struct error *err)
+{
+    ARENA_SCOPE arena;
+    REDIS_BATCH batch;
+
+    arena_init(&arena);
+    redis_batch_init(&batch, &arena, settle_room(count));
+    write_settle_commands(queue, consumer, kind, messages, count, &batch);
+    TRY(redis_run(queue->redis, &batch, 0, err));
+    return queue_check_settled(&batch, batch.count, err);
+}
+
 enum status queue_acknowledge(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err)
 {
     return settle_messages(queue, queue->consumer, ACKNOWLEDGE, messages, count, err);
+}
+
+void queue_acknowledge_later(struct queue *queue, const struct queue_message *messages, size_t count)
+{
+    size_t all = queue->later.count + count;
+
+    if (all > queue->later.room) {
+        queue->later.messages = xrealloc(queue->later.messages, all * sizeof(*messages));
+        queue->later.room = all;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct queue_message *kept = &queue->later.messages[queue->later.count++];
+
+        *kept = messages[i];
+        kept->intent = (struct intent){ 0 };
+    }
+}
+
+size_t queue_later_room(const struct queue *queue)
+{
+    return settle_room(queue->later.count);
+}
+
+void queue_write_later(struct queue *queue, struct redis_batch *batch)
+{
+    write_settle_commands(
+        queue, queue->consumer, ACKNOWLEDGE, queue->later.messages, queue->later.count, batch);
+}
+
+void queue_forget_later(struct queue *queue)
+{
+    queue->later.count = 0;
+}
+
+enum status queue_flush(struct queue *queue, struct error *err)
+{
+    enum status status;
+
+    if (queue->later.count == 0)
+        return STATUS_OK;
+    status = queue_acknowledge(queue, queue->later.messages, queue->later.count, err);
+    queue_forget_later(queue);
+    return status;
 }
 
 enum status queue_release(

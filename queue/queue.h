@@ -89,6 +89,14 @@ MUST_USE enum status queue_acknowledge(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);
 
 /*
+ * The same with the next queue_claim, in one pipeline, so that a consumer does not wait for Redis twice between two
+ * batches; or with queue_reclaim or queue_flush, if no claim follows soon. What is not acknowledged in the end, since
+ * Redis cannot be reached or the queue is closed, comes back after its visibility timeout.
+ */
+void queue_acknowledge_later(struct queue *queue, const struct queue_message *messages, size_t count);
+MUST_USE enum status queue_flush(struct queue *queue, struct error *err);
+
+/*
  * Begin the visibility timeout of messages that `consumer` has claimed anew; messages that another
  * consumer has taken over stay as they are. Any struct queue may do so, such as that of the thread
  * that renews claims.

@@ -190,17 +190,23 @@ static enum status read_waiting(struct claimed *claimed, struct window window, s
     return STATUS_OK;
 }
 
-/* The script creates a missing group. What one shard has given is taken also if another shard fails. */
+/*
+ * The script creates a missing group. What one shard has given is taken also if another shard, or an acknowledgement,
+ * fails.
+ */
 static enum status read_at_once(struct claimed *claimed, struct window window, size_t max_each,
     size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
     struct queue *queue = claimed->queue;
-    enum status first = STATUS_OK;
+    enum status first;
+    size_t settled;
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
     arena_init(&arena);
-    redis_batch_init(&batch, &arena, window.count);
+    redis_batch_init(&batch, &arena, queue_later_room(queue) + window.count);
+    queue_write_later(queue, &batch);
+    settled = batch.count;
     for (size_t i = 0; i < window.count; i++) {
         struct redis_command *command =
             queue_script(queue, window_shard(queue, window, i), &lua_claim, &batch);
@@ -210,8 +216,11 @@ static enum status read_at_once(struct claimed *claimed, struct window window, s
         redis_word_int(command, (int64_t)max_each);
         redis_word_int(command, MESSAGE_CTIDS_DIGITS);
     }
-    TRY(redis_run(queue->redis, &batch, 0, err));
-    for (size_t i = 0; i < batch.count; i++) {
+    first = redis_run(queue->redis, &batch, 0, err);
+    queue_forget_later(queue);
+    TRY(first);
+    first = queue_check_settled(&batch, settled, err);
+    for (size_t i = settled; i < batch.count; i++) {
         enum status status = redis_reply_status(batch.replies[i], first == STATUS_OK ? err : NULL);
 
         if (status == STATUS_OK && !take_read_reply(batch.replies[i], claimed, returned))
@@ -364,18 +373,16 @@ static enum status delete_silent_consumers(struct queue *queue, struct error *er
 enum status queue_reclaim(struct queue *queue, const struct queue_take *take, struct queue_message **out,
     size_t *count, struct error *err)
 {
-    enum status status = STATUS_OK;
+    enum status status = queue_flush(queue, err);
     struct claimed claimed;
 
     claimed_init(&claimed, queue, take->max_count, take->arena);
-    for (size_t i = 0; i < queue->shard_count && claimed_room(&claimed) > 0; i++) {
+    for (size_t i = 0; i < queue->shard_count && claimed_room(&claimed) > 0 && status == STATUS_OK; i++) {
         size_t shard = (queue->next_shard + i) % queue->shard_count;
 
         status = reclaim_shard(&claimed, shard, take->idle_ms, err);
         if (status == STATUS_PRECONDITION)
             status = create_groups(queue, err); /* a new group has no claimed entries */
-        if (status != STATUS_OK)
-            break;
     }
     if (status == STATUS_OK && clock_monotonic_us() >= queue->next_forget_us)
         status = delete_silent_consumers(queue, err);

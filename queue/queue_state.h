@@ -39,11 +39,25 @@ struct queue {
     int64_t max_messages;
     size_t next_shard;      /* where the next claim begins, so that no shard is favoured */
     int64_t next_forget_us; /* when silent consumers are deleted next */
+    struct {
+        struct queue_message *messages; /* their intents are not used */
+        size_t count, room;
+    } later; /* to be acknowledged with the next claim */
 };
 
 /* A call of a script for the shard. */
 struct redis_command *queue_script(
     struct queue *queue, size_t shard, const struct embedded *script, struct redis_batch *batch);
+
+/*
+ * The acknowledgements that were left for later, as commands of a batch; at most queue_later_room. They borrow from
+ * the queue until they have run: then call queue_forget_later, whatever came of them, and queue_check_settled with the
+ * number of their replies, which are the first ones.
+ */
+size_t queue_later_room(const struct queue *queue);
+void queue_write_later(struct queue *queue, struct redis_batch *batch);
+void queue_forget_later(struct queue *queue);
+MUST_USE enum status queue_check_settled(const struct redis_batch *batch, size_t count, struct error *err);
 
 /* Sets an error: the reply has not the form that the command's reply should have. */
 enum status queue_unexpected(struct error *err, const char *command);

@@ -232,6 +232,18 @@ static bool suspect_dead_claims(struct loop *loop, const struct claim_owner *own
 }
 
 /*
+ * Acknowledge what was left for the next claim, since none follows soon. If it fails, the messages come back after their
+ * visibility timeout.
+ */
+static void acknowledge_now(struct worker_ctx *ctx)
+{
+    struct error err = { 0 };
+
+    if (queue_flush(ctx->queue, &err) != STATUS_OK)
+        outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
+}
+
+/*
  * Polled work has no delivery count, so the claim is stored in the database first. Intents in the
  * claim of a dead worker come with deliveries = 2.
  */
@@ -244,6 +256,7 @@ static size_t claim_from_store(struct loop *loop,
     bool *suspects = ARENA_ARRAY(&ctx->arena, bool, max);
     struct claim_owner owner = claim_owner(claim_of(loop));
 
+    acknowledge_now(ctx);
     if (!suspect_dead_claims(loop, &owner))
         return 0;
     count = find(loop, intents, max);
@@ -275,7 +288,6 @@ static size_t claim_limited(struct loop *loop, struct queue_message **messages)
 static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messages, size_t count)
 {
     struct queue_message *held = ARENA_ARRAY(&ctx->arena, struct queue_message, count);
-    struct error err = { 0 };
     size_t kept = 0, dropped = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -284,8 +296,7 @@ static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messa
         else
             held[dropped++] = messages[i];
     }
-    if (dropped > 0 && queue_acknowledge(ctx->queue, held, dropped, &err) != STATUS_OK)
-        outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
+    queue_acknowledge_later(ctx->queue, held, dropped);
     return kept;
 }
 
@@ -314,16 +325,14 @@ static bool has_done_any(const struct batch *batch)
     return false;
 }
 
-/* If settling fails, the message comes back after its visibility timeout. */
+/* Those that are done are acknowledged with the next claim. */
 static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, size_t message_count)
 {
     struct queue_message *some = ARENA_ARRAY(&ctx->arena, struct queue_message, message_count);
     struct error err = { 0 };
     size_t count = collect_messages(batch, DISPOSITION_DONE, some);
 
-    if (count > 0 && queue_acknowledge(ctx->queue, some, count, &err) != STATUS_OK)
-        outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
-    FAILPOINT("worker.after_ack");
+    queue_acknowledge_later(ctx->queue, some, count);
     count = collect_messages(batch, DISPOSITION_AGAIN, some);
     if (count > 0 && queue_release(ctx->queue, some, count, &err) != STATUS_OK)
         outage_failed(&ctx->outages.release_messages, "release_messages", &err, ctx->now_us());
@@ -422,10 +431,12 @@ size_t loop_turn(struct loop *loop)
     else
         release_claim(loop);
     note_claim(loop, &batch, count, from_queue && loop->reclaimed);
-    if (batch.store_failed || !has_done_any(&batch))
+    if (batch.store_failed || !has_done_any(&batch)) {
+        acknowledge_now(ctx);
         pause_after_failure(loop);
-    else
+    } else {
         loop->failure_pause_ms = 0;
+    }
     return count;
 }
 
@@ -445,5 +456,6 @@ void *loop_thread(void *argument)
     transaction_work_use(loop.ctx->store, &effects);
     while (!worker_is_stopping(loop.ctx->shared))
         loop_turn(&loop);
+    acknowledge_now(loop.ctx);
     return NULL;
 }

@@ -355,6 +355,55 @@ START_TEST(a_stream_without_new_messages_expires)
 }
 END_TEST
 
+START_TEST(what_is_acknowledged_later_goes_with_the_next_claim)
+{
+    struct queue_message *got;
+
+    publish_rows(3);
+    got = claim(queue, 2, 2);
+    queue_acknowledge_later(queue, got, 1);
+    queue_acknowledge_later(queue, &got[1], 1);
+    check_state(3, 2);
+    claim(queue, 1, 1);
+    check_state(1, 1);
+    claim(queue, 1, 0); /* nothing is acknowledged twice */
+    check_state(1, 1);
+}
+END_TEST
+
+START_TEST(what_is_acknowledged_later_can_be_flushed_and_goes_with_a_reclaim)
+{
+    struct queue_message *got;
+
+    publish_rows(2);
+    got = claim(queue, 2, 2);
+    queue_acknowledge_later(queue, got, 1);
+    ck_assert_int_eq(queue_flush(queue, NULL), STATUS_OK);
+    check_state(1, 1);
+    queue_acknowledge_later(queue, &got[1], 1);
+    reclaim(queue, 0, 0);
+    check_state(0, 0);
+    ck_assert_int_eq(queue_flush(queue, NULL), STATUS_OK);
+}
+END_TEST
+
+START_TEST(what_was_not_acknowledged_in_time_comes_back)
+{
+    struct queue_message *got, *messages;
+    size_t count;
+
+    publish_rows(2);
+    got = claim(queue, 2, 2);
+    queue_acknowledge_later(queue, got, 2);
+    redis_server_command(&server, "CONFIG", "SET", "min-replicas-to-write", "1", NULL);
+    ck_assert_int_eq(
+        queue_claim(queue, &(struct queue_take){ .max_count = 1, .arena = &arena }, &messages, &count, NULL),
+        STATUS_UNAVAILABLE);
+    redis_server_command(&server, "CONFIG", "SET", "min-replicas-to-write", "0", NULL);
+    reclaim(other, 0, 2);
+}
+END_TEST
+
 START_TEST(a_flush_in_the_middle_loses_messages_and_nothing_else)
 {
     struct queue_message *got;
@@ -653,6 +702,9 @@ static TCase *one_shard(void)
     tcase_add_test(tc, what_cannot_be_read_is_removed);
     tcase_add_test(tc, publishing_stops_at_the_cap);
     tcase_add_test(tc, a_stream_without_new_messages_expires);
+    tcase_add_test(tc, what_is_acknowledged_later_goes_with_the_next_claim);
+    tcase_add_test(tc, what_is_acknowledged_later_can_be_flushed_and_goes_with_a_reclaim);
+    tcase_add_test(tc, what_was_not_acknowledged_in_time_comes_back);
     tcase_add_test(tc, a_flush_in_the_middle_loses_messages_and_nothing_else);
     tcase_add_test(tc, a_reclaim_after_a_flush_makes_the_group_anew);
     tcase_add_test(tc, forgotten_scripts_are_sent_again);

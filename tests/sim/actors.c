@@ -100,6 +100,7 @@ static void kill_process(int process, int64_t down_us)
 {
     for (int i = 2 * process; i < 2 * process + 2; i++) {
         database_actor_died(i);
+        stream_actor_died(i);
         worker_begin(process, i % 2 == 1);
         actors[i].is_restarted = true;
         actors[i].wake_us = now_us + down_us;

@@ -70,6 +70,7 @@ void database_name_open(char *out, size_t size);
 void database_check_end(void);
 
 void stream_begin(void); /* stream.c: empty */
+void stream_actor_died(int actor);
 void stream_flush(void);
 void stream_outage(int64_t us);
 

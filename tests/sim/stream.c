@@ -18,6 +18,12 @@ static struct message {
     uint32_t id;
 } messages[MAX_MESSAGES];
 
+/* What each actor acknowledges with its next claim. */
+static struct {
+    uint32_t ids[MAX_MESSAGES];
+    size_t count;
+} later[ACTORS];
+
 static uint32_t last_id;
 static bool has_epoch;
 static int64_t away_until_us;
@@ -25,9 +31,15 @@ static int64_t away_until_us;
 void stream_begin(void)
 {
     memset(messages, 0, sizeof(messages));
+    memset(later, 0, sizeof(later));
     last_id = 0;
     has_epoch = false;
     away_until_us = 0;
+}
+
+void stream_actor_died(int actor)
+{
+    later[actor].count = 0;
 }
 
 void stream_flush(void)
@@ -112,6 +124,54 @@ static size_t claim_messages(size_t max, int64_t idle_us, struct arena *arena, s
     return count;
 }
 
+static struct message *find_id(uint32_t id)
+{
+    for (int i = 0; i < MAX_MESSAGES; i++) {
+        if (messages[i].there && messages[i].id == id)
+            return &messages[i];
+    }
+    return NULL;
+}
+
+static struct message *find_message(const struct queue_message *given)
+{
+    uint32_t id;
+
+    memcpy(&id, given->entry_id, sizeof(id));
+    return find_id(id);
+}
+
+void queue_acknowledge_later(struct queue *queue, const struct queue_message *given, size_t count)
+{
+    (void)queue;
+    for (size_t i = 0; i < count; i++)
+        memcpy(&later[sim_actor()].ids[later[sim_actor()].count++], given[i].entry_id, sizeof(uint32_t));
+}
+
+/* Redis has the actor's pipeline. */
+static void acknowledge_now(void)
+{
+    for (size_t i = 0; i < later[sim_actor()].count; i++) {
+        struct message *message = find_id(later[sim_actor()].ids[i]);
+
+        if (message)
+            message->there = false;
+    }
+}
+
+enum status queue_flush(struct queue *queue, struct error *err)
+{
+    enum status status = STATUS_OK;
+
+    (void)queue;
+    if (later[sim_actor()].count > 0)
+        status = reach_redis("acknowledge", err);
+    if (status == STATUS_OK)
+        acknowledge_now();
+    later[sim_actor()].count = 0;
+    return status == STATUS_OK ? reply_or_loss(err) : status;
+}
+
 enum status queue_claim(struct queue *queue, const struct queue_take *request, struct queue_message **out,
     size_t *count, struct error *err)
 {
@@ -119,7 +179,12 @@ enum status queue_claim(struct queue *queue, const struct queue_take *request, s
 
     (void)queue;
     do {
-        TRY(reach_redis("claim", err));
+        enum status status = reach_redis("claim", err);
+
+        if (status == STATUS_OK)
+            acknowledge_now();
+        later[sim_actor()].count = 0;
+        TRY(status);
         *count = claim_messages(request->max_count, -1, request->arena, out);
         if (*count == 0 && sim_now_us() < until_us)
             sim_wait(request->wait_ms * 500);
@@ -130,22 +195,10 @@ enum status queue_claim(struct queue *queue, const struct queue_take *request, s
 enum status queue_reclaim(struct queue *queue, const struct queue_take *request, struct queue_message **out,
     size_t *count, struct error *err)
 {
-    (void)queue;
+    TRY(queue_flush(queue, err));
     TRY(reach_redis("reclaim", err));
     *count = claim_messages(request->max_count, request->idle_ms * 1000, request->arena, out);
     return reply_or_loss(err);
-}
-
-static struct message *find_message(const struct queue_message *given)
-{
-    uint32_t id;
-
-    memcpy(&id, given->entry_id, sizeof(id));
-    for (int i = 0; i < MAX_MESSAGES; i++) {
-        if (messages[i].there && messages[i].id == id)
-            return &messages[i];
-    }
-    return NULL;
 }
 
 enum status queue_acknowledge(

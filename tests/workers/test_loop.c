@@ -586,10 +586,12 @@ static void publish(enum intent_kind kind, const char *row)
     ck_assert_uint_eq(published, 1);
 }
 
+/* As if the consumer had begun another turn, which acknowledges what the last one has done. */
 static void check_queue(int64_t length, int64_t pending)
 {
     struct queue_state state = { 0 };
 
+    ck_assert_int_eq(queue_flush(loop.ctx->queue, NULL), STATUS_OK);
     ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
     ck_assert_int_eq(state.length, length);
     ck_assert_int_eq(state.pending, pending);
@@ -620,6 +622,30 @@ START_TEST(a_key_is_reconciled_then_acknowledged)
 
     ck_assert_str_eq(fake.reconciled, " a|");
     check_queue(0, 0);
+}
+END_TEST
+
+static int64_t pending(void)
+{
+    struct queue_state state = { 0 };
+
+    ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
+    return state.pending;
+}
+
+/* In one round trip; without one, before anything that may take long. */
+START_TEST(a_batch_is_acknowledged_with_the_next_claim)
+{
+    publish(INTENT_RECONCILE, "a");
+    loop_turn(&loop);
+    ck_assert_int_eq(pending(), 1);
+    publish(INTENT_RECONCILE, "b");
+    loop_turn(&loop);
+    ck_assert_int_eq(pending(), 1);
+
+    atomic_store(&shared.streaming, false); /* then it polls, and may rest */
+    loop_turn(&loop);
+    ck_assert_int_eq(pending(), 0);
 }
 END_TEST
 
@@ -1818,6 +1844,7 @@ Suite *test_loop_suite(void)
     tcase_add_checked_fixture(consumer, given_a_worker, the_worker_goes);
     tcase_set_timeout(consumer, 30);
     tcase_add_test(consumer, a_key_is_reconciled_then_acknowledged);
+    tcase_add_test(consumer, a_batch_is_acknowledged_with_the_next_claim);
     tcase_add_test(consumer, messages_of_one_key_are_one_piece_of_work);
     tcase_add_test(consumer, a_failing_key_is_counted_and_delays_no_other_key);
     tcase_add_test(consumer, a_key_whose_next_try_is_not_due_is_left);
