@@ -232,8 +232,8 @@ static bool suspect_dead_claims(struct loop *loop, const struct claim_owner *own
 }
 
 /*
- * Acknowledge what was left for the next claim, since none follows soon. If it fails, the messages come back after their
- * visibility timeout.
+ * Acknowledge what was left for the next claim, since none follows soon. If it fails, the messages come back after
+ * their visibility timeout.
  */
 static void acknowledge_now(struct worker_ctx *ctx)
 {
