@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-    REST_US = 5000, /* the length of a rest */
+    REST_US = 3000, /* the length of a rest */
     /* No rest follows a drain that has handled so many events, nor one after which something else may be there. */
     REST_MAX_EVENTS = 64,
     /* Whether threads rest is decided once in such a time, for the next one. */
