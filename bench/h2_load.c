@@ -452,8 +452,8 @@ static void introduce(struct load *load)
 }
 
 /*
- * Until the next part of a millisecond: a client that woke up for each answer, and for each call, would take a
- * processor from the programs that it measures thousands of times a second. What it does later counts in the latencies.
+ * Sleep until the next multiple of OPEN_LOOP_NS: a client that woke up for each answer, and for each call, would take a
+ * processor from the programs that it measures thousands of times a second. The delay counts in the latencies.
  */
 static void rest(const struct load *load)
 {

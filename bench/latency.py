@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Latency at a load that does not wait for answers: alone, beside other work, and through an overload.
 
-Calls are due at equal distances and latency counts from when a call was due (see load.c): a server that stalls is
+Calls are due at equal distances and latency counts from when a call was due (see h2_load.c): a server that stalls is
 charged for all that had to wait. Index lag is the time from the acknowledgement of a write to the look-up that shows
 its entry, seen by probes (see lag.c) beside a load of writes to the same table.
 
@@ -31,8 +31,8 @@ OVERLOAD_SECONDS = 6  # three deadlines
 PROBES = 2
 LAG_TIMES = 4  # as long as the other measurements: a probe sees one lag after the other, and rests between them
 SUSTAIN_TIMES = 3  # of which the median counts: from one to the next what is sustained moves by a third
-BESIDE_SECONDS = 2  # for so long a load goes on after what is measured beside it; it is ended then
-INDEXED_PER_SECOND = 25_000  # more than any machine has sustained
+BESIDE_SECONDS = 2  # reserve of a load beside a measurement; it is ended with the measurement
+INDEXED_PER_SECOND = 60_000  # more than a server takes from this many callers
 LOG_FILES = 128  # of 16 MB each: as much as PostgreSQL writes between two checkpoints with max_wal_size = 4GB
 PLAIN_SHARE = 80
 PLAIN_BESIDE = ("alone", "beside import")

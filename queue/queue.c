@@ -190,7 +190,7 @@ static void write_settle_commands(struct queue *queue, struct str consumer, enum
     }
 }
 
-enum status queue_check_settled(const struct redis_batch *batch, size_t count, struct error *err)
+static enum status check_settled(const struct redis_batch *batch, size_t count, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
         enum status status = redis_reply_status(batch->replies[i], err);
@@ -211,7 +211,7 @@ static enum status settle_messages(struct queue *queue, struct str consumer, enu
     redis_batch_init(&batch, &arena, settle_room(count));
     write_settle_commands(queue, consumer, kind, messages, count, &batch);
     TRY(redis_run(queue->redis, &batch, 0, err));
-    return queue_check_settled(&batch, batch.count, err);
+    return check_settled(&batch, batch.count, err);
 }
 
 enum status queue_acknowledge(
@@ -247,20 +247,50 @@ void queue_write_later(struct queue *queue, struct redis_batch *batch)
         queue, queue->consumer, ACKNOWLEDGE, queue->later.messages, queue->later.count, batch);
 }
 
-void queue_forget_later(struct queue *queue)
+void queue_end_later(struct queue *queue, enum status status, const struct error *err,
+    const struct redis_batch *batch, size_t count)
 {
+    struct error failure = { 0 };
+
+    if (count == 0)
+        return;
     queue->later.count = 0;
+    if (status != STATUS_OK)
+        failure = *err;
+    else
+        status = check_settled(batch, count, &failure);
+    if (status == STATUS_OK)
+        return;
+    queue->later.status = status;
+    queue->later.error = failure;
 }
 
-enum status queue_flush(struct queue *queue, struct error *err)
+static void acknowledge_left(struct queue *queue)
 {
+    struct error err = { 0 };
     enum status status;
+    ARENA_SCOPE arena;
+    REDIS_BATCH batch;
 
-    if (queue->later.count == 0)
-        return STATUS_OK;
-    status = queue_acknowledge(queue, queue->later.messages, queue->later.count, err);
-    queue_forget_later(queue);
-    return status;
+    arena_init(&arena);
+    redis_batch_init(&batch, &arena, queue_later_room(queue));
+    queue_write_later(queue, &batch);
+    status = redis_run(queue->redis, &batch, 0, &err);
+    queue_end_later(queue, status, &err, &batch, batch.count);
+}
+
+void queue_flush(struct queue *queue)
+{
+    if (queue->later.count > 0)
+        acknowledge_left(queue);
+}
+
+enum status queue_acknowledged(struct queue *queue, struct error *err)
+{
+    enum status status = queue->later.status;
+
+    queue->later.status = STATUS_OK;
+    return status == STATUS_OK ? STATUS_OK : error_set(err, status, "%s", queue->later.error.message);
 }
 
 enum status queue_release(

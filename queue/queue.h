@@ -90,11 +90,14 @@ MUST_USE enum status queue_acknowledge(
 
 /*
  * The same with the next queue_claim, in one pipeline, so that a consumer does not wait for Redis twice between two
- * batches; or with queue_reclaim or queue_flush, if no claim follows soon. What is not acknowledged in the end, since
- * Redis cannot be reached or the queue is closed, comes back after its visibility timeout.
+ * batches; or with queue_reclaim or queue_flush, if no claim follows soon. The messages are copied, without their
+ * intents. They are sent once: if that fails, or the queue is closed before, they come back after their visibility
+ * timeout. queue_acknowledged returns what became of those that were sent since it was called last; a failure does not
+ * show in the results of the claims.
  */
 void queue_acknowledge_later(struct queue *queue, const struct queue_message *messages, size_t count);
-MUST_USE enum status queue_flush(struct queue *queue, struct error *err);
+void queue_flush(struct queue *queue);
+MUST_USE enum status queue_acknowledged(struct queue *queue, struct error *err);
 
 /*
  * Begin the visibility timeout of messages that `consumer` has claimed anew; messages that another

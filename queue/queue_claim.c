@@ -182,6 +182,7 @@ static enum status read_waiting(struct claimed *claimed, struct window window, s
 
     arena_init(&arena);
     redis_batch_init(&batch, &arena, 1);
+    queue_flush(claimed->queue);
     write_read_command(claimed->queue, window, max_each, wait_ms, &batch);
     TRY(redis_run(claimed->queue->redis, &batch, wait_ms, err));
     TRY(redis_reply_status(batch.replies[0], err));
@@ -190,14 +191,12 @@ static enum status read_waiting(struct claimed *claimed, struct window window, s
     return STATUS_OK;
 }
 
-/*
- * The script creates a missing group. What one shard has given is taken also if another shard, or an acknowledgement,
- * fails.
- */
+/* The script creates a missing group. What one shard has given is taken also if another shard fails. */
 static enum status read_at_once(struct claimed *claimed, struct window window, size_t max_each,
     size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
     struct queue *queue = claimed->queue;
+    struct error failure = { 0 };
     enum status first;
     size_t settled;
     ARENA_SCOPE arena;
@@ -216,10 +215,10 @@ static enum status read_at_once(struct claimed *claimed, struct window window, s
         redis_word_int(command, (int64_t)max_each);
         redis_word_int(command, MESSAGE_CTIDS_DIGITS);
     }
-    first = redis_run(queue->redis, &batch, 0, err);
-    queue_forget_later(queue);
-    TRY(first);
-    first = queue_check_settled(&batch, settled, err);
+    first = redis_run(queue->redis, &batch, 0, &failure);
+    queue_end_later(queue, first, &failure, &batch, settled);
+    if (first != STATUS_OK)
+        return error_set(err, first, "%s", failure.message);
     for (size_t i = settled; i < batch.count; i++) {
         enum status status = redis_reply_status(batch.replies[i], first == STATUS_OK ? err : NULL);
 
@@ -373,9 +372,10 @@ static enum status delete_silent_consumers(struct queue *queue, struct error *er
 enum status queue_reclaim(struct queue *queue, const struct queue_take *take, struct queue_message **out,
     size_t *count, struct error *err)
 {
-    enum status status = queue_flush(queue, err);
+    enum status status = STATUS_OK;
     struct claimed claimed;
 
+    queue_flush(queue);
     claimed_init(&claimed, queue, take->max_count, take->arena);
     for (size_t i = 0; i < queue->shard_count && claimed_room(&claimed) > 0 && status == STATUS_OK; i++) {
         size_t shard = (queue->next_shard + i) % queue->shard_count;

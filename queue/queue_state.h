@@ -42,6 +42,8 @@ struct queue {
     struct {
         struct queue_message *messages; /* their intents are not used */
         size_t count, room;
+        enum status status; /* of those that were sent last, and not asked for: queue_acknowledged */
+        struct error error;
     } later; /* to be acknowledged with the next claim */
 };
 
@@ -51,13 +53,13 @@ struct redis_command *queue_script(
 
 /*
  * The acknowledgements that were left for later, as commands of a batch; at most queue_later_room. They borrow from
- * the queue until they have run: then call queue_forget_later, whatever came of them, and queue_check_settled with the
- * number of their replies, which are the first ones.
+ * the queue until they have run: then call queue_end_later with what redis_run returned, its error, and the number of
+ * their replies, which are the first ones.
  */
 size_t queue_later_room(const struct queue *queue);
 void queue_write_later(struct queue *queue, struct redis_batch *batch);
-void queue_forget_later(struct queue *queue);
-MUST_USE enum status queue_check_settled(const struct redis_batch *batch, size_t count, struct error *err);
+void queue_end_later(struct queue *queue, enum status status, const struct error *err,
+    const struct redis_batch *batch, size_t count);
 
 /* Sets an error: the reply has not the form that the command's reply should have. */
 enum status queue_unexpected(struct error *err, const char *command);

@@ -50,7 +50,7 @@ bool help_pace_is_due(const struct help_pace *pace, int64_t now_us);
 
 /*
  * A window is over, and the next one begins. Returns `helping` from now on. open_calls: unary calls open now that may
- * wait for the threads; 0 while these rest, since then calls wait for something else.
+ * wait for the threads; 0 while these pause (pause_pace.h), since then calls wait for the lanes.
  */
 bool help_pace_note(struct help_pace *pace, int64_t now_us, struct help_times times, int open_calls);
 

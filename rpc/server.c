@@ -134,16 +134,6 @@ static bool handle(struct rpc_server *server, grpc_event event, struct call_list
     return false;
 }
 
-/* What the helper has to know of the calls. */
-static struct helper_load load_of(struct call_host *host)
-{
-    struct helper_load out = { .open = atomic_load(&host->open_unary) };
-
-    if (host->events.waiting && out.open >= REST_MIN_WAITING / 2)
-        out.waiting = host->events.waiting(host->context);
-    return out;
-}
-
 /*
  * Handle the events that are there after a first message, for as long as the pace says. Then send the answers of
  * other threads, and call the owner's `drained`.
@@ -169,18 +159,18 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
         if (drain_pace_may_begin(pace) && host->events.draining)
             host->events.draining(host->context);
         if (pace->events - looked >= LOOK_EVENTS) {
-            helper_look(&server->helper, pace->events - looked, load_of(host));
+            helper_look(&server->helper, pace->events - looked, atomic_load(&host->open_unary));
             looked = pace->events;
         }
     }
-    helper_look(&server->helper, pace->events - looked, load_of(host));
+    helper_look(&server->helper, pace->events - looked, atomic_load(&host->open_unary));
     drain_pace_end(pace, atomic_load(&host->open_unary));
     fresh->drains = false;
     (void)call_send_answers(host);
     if (host->events.drained)
         host->events.drained(host->context);
     call_settle(fresh);
-    helper_rest(&server->helper, pace->events);
+    helper_pause(&server->helper, pace->events);
 }
 
 /* What a thread keeps from one event to the next. */
@@ -242,7 +232,7 @@ static void *help(void *argument)
         if (event.type == GRPC_OP_COMPLETE)
             handle_event(&thread, event);
         else /* after a load no drain looks whether the helper is still needed */
-            helper_look(&server->helper, 0, load_of(&server->host));
+            helper_look(&server->helper, 0, atomic_load(&server->host.open_unary));
     }
 }
 
@@ -408,7 +398,8 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     pthread_mutex_init(&server->host.lock, NULL);
     condition_init(&server->host.changed);
     condition_init(&server->host.sent);
-    helper_init(&server->helper, options->helps ? options->threads : 0);
+    helper_init(
+        &server->helper, options->helps ? options->threads : 0, options->events.waiting, options->context);
     server->host.events = options->events;
     server->host.context = options->context;
     server->door = server->host.door = door_for(options);
@@ -478,7 +469,7 @@ void rpc_server_read_connections(struct rpc_server *server, struct rpc_connectio
     memcpy(out->reasons, numbers.reasons, sizeof(out->reasons));
     out->open_calls_refused = atomic_load(&server->host.open_calls_refused);
     out->helped = atomic_load(&server->helper.begun);
-    out->rested_us = atomic_load(&server->helper.rested_us);
+    out->paused_us = atomic_load(&server->helper.paused_us);
 }
 
 const char *rpc_server_reason_name(int reason)

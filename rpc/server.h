@@ -93,8 +93,9 @@ struct rpc_events {
      */
     void (*drained)(void *context);
     /*
-     * How many calls wait now until they can be run, but not for an event. It must not wait for anything. May be NULL:
-     * the threads that serve the queue never rest.
+     * The number of operations that wait in lanes until they can be run; not of those that wait for an event. Called up
+     * to twenty times a second; it may take locks that are held for a moment. May be NULL: the threads that serve the
+     * queue never pause.
      */
     int (*waiting)(void *context);
 };
@@ -125,7 +126,7 @@ struct rpc_connections {
     uint64_t reasons[RPC_REASONS]; /* connections refused and hung up on since the start, by reason */
     uint64_t open_calls_refused;
     uint64_t helped;   /* how often the helper of the queue threads has begun to serve */
-    int64_t rested_us; /* how long queue threads have rested in overloads */
+    int64_t paused_us; /* for how long queue threads have paused in overloads: pause_pace.h */
 };
 
 struct rpc_options {

@@ -69,7 +69,10 @@ void store_begin(struct store *store);
  */
 void store_run_until(struct store *store, int arrivals);
 
-/* The number of operations that wait until a thread with a connection takes them. Any thread may call it. */
+/*
+ * The number of operations that wait in the lanes of reads, short reads, writes and pages until a thread with a
+ * connection takes them. Any thread may call it.
+ */
 int store_waiting(struct store *store);
 
 /*

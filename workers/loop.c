@@ -206,6 +206,22 @@ static size_t find_limited(struct loop *loop, struct intent *out, size_t max)
     return total;
 }
 
+/* Those that failed come back after their visibility timeout. */
+static void note_acknowledged(struct worker_ctx *ctx)
+{
+    struct error err = { 0 };
+
+    if (queue_acknowledged(ctx->queue, &err) != STATUS_OK)
+        outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
+}
+
+/* Acknowledge what was left for the next claim, since none follows soon. */
+static void acknowledge_now(struct worker_ctx *ctx)
+{
+    queue_flush(ctx->queue);
+    note_acknowledged(ctx);
+}
+
 static struct claim *claim_of(const struct loop *loop)
 {
     return &loop->ctx->shared->claims[loop->ctx->index];
@@ -229,18 +245,6 @@ static bool suspect_dead_claims(struct loop *loop, const struct claim_owner *own
     loop->next_suspicion_us =
         ctx->now_us() + (status == STATUS_OK ? SUSPECT_EVERY_MS : SUSPECT_AGAIN_MS) * 1000;
     return true;
-}
-
-/*
- * Acknowledge what was left for the next claim, since none follows soon. If it fails, the messages come back after
- * their visibility timeout.
- */
-static void acknowledge_now(struct worker_ctx *ctx)
-{
-    struct error err = { 0 };
-
-    if (queue_flush(ctx->queue, &err) != STATUS_OK)
-        outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
 }
 
 /*
@@ -297,6 +301,8 @@ static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messa
             held[dropped++] = messages[i];
     }
     queue_acknowledge_later(ctx->queue, held, dropped);
+    if (kept > 0)
+        acknowledge_now(ctx); /* the batch may take longer than their visibility timeout */
     return kept;
 }
 
@@ -405,6 +411,7 @@ size_t loop_turn(struct loop *loop)
     count = claim_limited(loop, &messages);
     if (count == 0) {
         from_queue = claim_from_queue(loop, streaming ? wait_ms : 0, &messages, &count, NULL) == STATUS_OK;
+        note_acknowledged(ctx);
         taken = count;
         if (from_queue)
             count = drop_held_back(ctx, messages, count);

@@ -378,18 +378,20 @@ START_TEST(what_is_acknowledged_later_can_be_flushed_and_goes_with_a_reclaim)
     publish_rows(2);
     got = claim(queue, 2, 2);
     queue_acknowledge_later(queue, got, 1);
-    ck_assert_int_eq(queue_flush(queue, NULL), STATUS_OK);
+    queue_flush(queue);
     check_state(1, 1);
     queue_acknowledge_later(queue, &got[1], 1);
     reclaim(queue, 0, 0);
     check_state(0, 0);
-    ck_assert_int_eq(queue_flush(queue, NULL), STATUS_OK);
+    queue_flush(queue);
+    ck_assert_int_eq(queue_acknowledged(queue, NULL), STATUS_OK);
 }
 END_TEST
 
 START_TEST(what_was_not_acknowledged_in_time_comes_back)
 {
     struct queue_message *got, *messages;
+    struct error err = { 0 };
     size_t count;
 
     publish_rows(2);
@@ -400,6 +402,9 @@ START_TEST(what_was_not_acknowledged_in_time_comes_back)
         queue_claim(queue, &(struct queue_take){ .max_count = 1, .arena = &arena }, &messages, &count, NULL),
         STATUS_UNAVAILABLE);
     redis_server_command(&server, "CONFIG", "SET", "min-replicas-to-write", "0", NULL);
+    ck_assert_int_eq(queue_acknowledged(queue, &err), STATUS_UNAVAILABLE);
+    ck_assert_uint_gt(strlen(err.message), 0);
+    ck_assert_int_eq(queue_acknowledged(queue, NULL), STATUS_OK);
     reclaim(other, 0, 2);
 }
 END_TEST
@@ -672,6 +677,49 @@ START_TEST(the_number_of_shards_changes_and_claimed_messages_are_settled)
 }
 END_TEST
 
+START_TEST(what_is_acknowledged_later_may_be_of_any_shard)
+{
+    struct queue_message *got;
+
+    publish_rows(8);
+    got = claim(queue, 8, 8);
+    queue_acknowledge_later(queue, got, 8);
+    queue_set_shards(queue, 1);
+    claim(queue, 1, 0);
+    queue_set_shards(queue, 4);
+    check_state(0, 0);
+
+    publish_rows(8);
+    got = claim(queue, 8, 8);
+    queue_acknowledge_later(queue, got, 8);
+    claim(queue, 1, 0); /* which reads the streams in turns */
+    check_state(0, 0);
+    ck_assert_int_eq(queue_acknowledged(queue, NULL), STATUS_OK);
+}
+END_TEST
+
+START_TEST(a_claim_succeeds_beside_an_acknowledgement_that_does_not)
+{
+    struct intent broken = an_intent(0, "r"), other_shard = an_intent(1, "r");
+    struct queue_message *got;
+    struct error err = { 0 };
+    size_t count = 0;
+
+    ck_assert_uint_eq(publish(&broken, 1), 1);
+    got = claim(queue, 1, 1);
+    ck_assert_uint_eq(publish(&other_shard, 1), 1);
+    redis_server_command(&server, "SET", "tavola:{q0}:intents", "of another type", NULL);
+    queue_acknowledge_later(queue, got, 1);
+    ck_assert_int_eq(
+        queue_claim(queue, &(struct queue_take){ .max_count = 10, .arena = &arena }, &got, &count, NULL),
+        STATUS_OK);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(got->intent.bucket, 1);
+    ck_assert_int_eq(queue_acknowledged(queue, &err), STATUS_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(err.message, "WRONGTYPE"));
+}
+END_TEST
+
 START_TEST(a_number_of_shards_out_of_range_is_refused)
 {
     struct queue_options options = { .redis.url = "unix:/s", .shards = _i };
@@ -729,6 +777,8 @@ static TCase *four_shards(void)
     tcase_add_test(tc, a_claim_of_one_finds_the_one_shard_with_work);
     tcase_add_test(tc, shards_are_taken_over_and_handed_back);
     tcase_add_test(tc, the_number_of_shards_changes_and_claimed_messages_are_settled);
+    tcase_add_test(tc, what_is_acknowledged_later_may_be_of_any_shard);
+    tcase_add_test(tc, a_claim_succeeds_beside_an_acknowledgement_that_does_not);
     return tc;
 }
 

@@ -178,12 +178,12 @@ START_TEST(a_helper_is_needed_by_a_thread_that_waits_for_a_processor)
     if (access("/proc/thread-self/schedstat", R_OK) != 0)
         return; /* this kernel does not tell how long threads wait */
     over = false;
-    helper_init(&helper, 1);
+    helper_init(&helper, 1, NULL, NULL);
     ck_assert_int_eq(pthread_create(&other, NULL, keep_busy, &cpu), 0);
     stay_on(cpu);
     helper_join(&helper);
     while (!atomic_load(&helper.needed) && clock_monotonic_us() < end_us)
-        helper_look(&helper, 0, (struct helper_load){ .open = HELP_LATE_CALLS + 1 });
+        helper_look(&helper, 0, HELP_LATE_CALLS + 1);
     atomic_store(&over, true);
     pthread_join(other, NULL);
     ck_assert(atomic_load(&helper.needed));
@@ -192,31 +192,31 @@ START_TEST(a_helper_is_needed_by_a_thread_that_waits_for_a_processor)
 }
 END_TEST
 
-START_TEST(a_thread_rests_only_after_a_drain_of_few_events)
+START_TEST(a_thread_pauses_only_after_a_drain_of_few_events)
 {
     struct helper helper;
 
-    helper_init(&helper, 1);
-    helper_rest(&helper, 1);
-    atomic_store(&helper.resting, true);
-    helper_rest(&helper, REST_MAX_EVENTS);
-    ck_assert_int_eq(atomic_load(&helper.rested_us), 0);
-    helper_rest(&helper, REST_MAX_EVENTS - 1);
-    ck_assert_int_ge(atomic_load(&helper.rested_us), REST_US);
+    helper_init(&helper, 1, NULL, NULL);
+    helper_pause(&helper, 1);
+    atomic_store(&helper.pausing, true);
+    helper_pause(&helper, PAUSE_MAX_EVENTS);
+    ck_assert_int_eq(atomic_load(&helper.paused_us), 0);
+    helper_pause(&helper, PAUSE_MAX_EVENTS - 1);
+    ck_assert_int_ge(atomic_load(&helper.paused_us), PAUSE_US);
     ck_assert_int_eq(atomic_load(&helper.drains), 3);
     helper_destroy(&helper);
 }
 END_TEST
 
-START_TEST(no_thread_rests_during_the_stop)
+START_TEST(no_thread_pauses_during_the_stop)
 {
     struct helper helper;
 
-    helper_init(&helper, 1);
-    atomic_store(&helper.resting, true);
+    helper_init(&helper, 1, NULL, NULL);
+    atomic_store(&helper.pausing, true);
     helper_release(&helper);
-    helper_rest(&helper, 1);
-    ck_assert_int_eq(atomic_load(&helper.rested_us), 0);
+    helper_pause(&helper, 1);
+    ck_assert_int_eq(atomic_load(&helper.paused_us), 0);
     helper_destroy(&helper);
 }
 END_TEST
@@ -230,8 +230,8 @@ Suite *test_helper_suite(void)
     tcase_add_test(tcase, a_second_thread_serves_while_the_first_is_busy);
     tcase_add_test(tcase, a_server_whose_helper_has_never_served_stops);
     tcase_add_test(tcase, a_helper_is_needed_by_a_thread_that_waits_for_a_processor);
-    tcase_add_test(tcase, a_thread_rests_only_after_a_drain_of_few_events);
-    tcase_add_test(tcase, no_thread_rests_during_the_stop);
+    tcase_add_test(tcase, a_thread_pauses_only_after_a_drain_of_few_events);
+    tcase_add_test(tcase, no_thread_pauses_during_the_stop);
     tcase_set_timeout(tcase, 120);
     suite_add_tcase(suite, tcase);
     return suite;

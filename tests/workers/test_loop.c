@@ -591,7 +591,8 @@ static void check_queue(int64_t length, int64_t pending)
 {
     struct queue_state state = { 0 };
 
-    ck_assert_int_eq(queue_flush(loop.ctx->queue, NULL), STATUS_OK);
+    queue_flush(loop.ctx->queue);
+    ck_assert_int_eq(queue_acknowledged(loop.ctx->queue, NULL), STATUS_OK);
     ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
     ck_assert_int_eq(state.length, length);
     ck_assert_int_eq(state.pending, pending);
@@ -1480,6 +1481,50 @@ START_TEST(a_paused_queue_forgets_messages_and_keeps_intents)
 }
 END_TEST
 
+/* Limited work is claimed in the database, and may take long. */
+START_TEST(a_batch_is_acknowledged_before_limited_work)
+{
+    publish(INTENT_RECONCILE, "a");
+    loop_turn(&loop);
+    ck_assert_int_eq(pending(), 1);
+
+    given_controls(INT64_MAX, 5);
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "b");
+    fake.permits = 1;
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+    ck_assert_int_eq(pending(), 0);
+}
+END_TEST
+
+START_TEST(what_is_held_back_does_not_wait_for_the_batch)
+{
+    struct intent later = an_intent(INTENT_RECONCILE, "later");
+    size_t published;
+
+    given_controls(1, 0); /* only what was made before this time */
+    later.id = intent_id_of(1, 0, 5);
+    ck_assert_int_eq(queue_publish(client, &later, 1, &published, NULL), STATUS_OK);
+    publish(INTENT_TRANSACTION, "t");
+
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+
+    ck_assert_int_eq(pending(), 1); /* the transaction */
+}
+END_TEST
+
+START_TEST(a_batch_is_acknowledged_when_the_worker_stops)
+{
+    publish(INTENT_RECONCILE, "a");
+    loop_turn(&loop);
+    ck_assert_int_eq(pending(), 1);
+    atomic_store(&shared.stopping, true);
+
+    loop_thread(&ctx);
+
+    ck_assert_int_eq(pending(), 0);
+}
+END_TEST
+
 START_TEST(what_was_held_back_is_published_once_it_may_be)
 {
     fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
@@ -1895,6 +1940,9 @@ Suite *test_loop_suite(void)
     tcase_add_checked_fixture(relays, given_a_worker, the_worker_goes);
     tcase_set_timeout(relays, 30);
     tcase_add_test(relays, a_paused_queue_forgets_messages_and_keeps_intents);
+    tcase_add_test(relays, a_batch_is_acknowledged_before_limited_work);
+    tcase_add_test(relays, what_is_held_back_does_not_wait_for_the_batch);
+    tcase_add_test(relays, a_batch_is_acknowledged_when_the_worker_stops);
     tcase_add_test(relays, what_was_held_back_is_published_once_it_may_be);
     tcase_add_test(relays, limited_work_is_done_by_permits_and_never_from_the_stream);
     tcase_add_test(relays, kinds_of_limited_work_take_turns);
