@@ -42,7 +42,7 @@ struct queue {
     struct {
         struct queue_message *messages; /* their intents are not used */
         size_t count, room;
-        enum status status; /* of those that were sent last, and not asked for: queue_acknowledged */
+        enum status status; /* the last failure that queue_acknowledged has not told; STATUS_OK: none */
         struct error error;
     } later; /* to be acknowledged with the next claim */
 };

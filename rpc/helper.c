@@ -14,10 +14,7 @@ enum { US_PER_S = 1000000, NS_PER_US = 1000 };
 
 void helper_init(struct helper *helper, int threads, int (*waiting)(void *context), void *context)
 {
-    *helper = (struct helper){ .waiting = waiting,
-        .context = context,
-        .pace = { .threads = threads },
-        .pauses = { .threads = threads } };
+    *helper = (struct helper){ .waiting = waiting, .context = context, .pace = { .threads = threads } };
     pthread_mutex_init(&helper->lock, NULL);
     condition_init(&helper->changed);
 }
@@ -97,6 +94,7 @@ static void decide_pauses(struct helper *helper, int64_t now_us, int64_t waited_
 
     if (!pause_pace_is_due(&helper->pauses, now_us))
         return;
+    helper->pauses.threads = helper->pace.threads + helper->pace.helping;
     pause_pace_note(&helper->pauses, now_us, times, may_pause ? helper->waiting(helper->context) : 0);
     atomic_store(&helper->pausing, helper->pauses.pausing);
 }

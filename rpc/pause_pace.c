@@ -21,6 +21,8 @@ static bool must_pause(const struct pause_pace *pace, int64_t us, struct pause_t
     int64_t max_events = drains * (pace->pausing ? PAUSE_ON_MAX_EVENTS : PAUSE_MAX_EVENTS);
     int64_t awake_us = us * pace->threads - window.paused_us;
 
+    if (awake_us < us / 10)
+        awake_us = us / 10; /* a helper may have paused, too, for a part of the window */
     return operations * parts >= PAUSE_MIN_OPERATIONS && window.events < max_events &&
            window.waited_us * 100 * parts >= awake_us * PAUSE_MIN_WAIT_PERCENT;
 }

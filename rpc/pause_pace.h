@@ -39,7 +39,7 @@ struct pause_times {
 };
 
 struct pause_pace {
-    int threads; /* those that always serve, 1 or more; set it, all other members are 0 at first */
+    int threads; /* those that serve now, 1 or more; set it, all other members are 0 at first */
     bool pausing;
     int64_t begun_us;         /* of the present window; 0: no window has begun */
     struct pause_times times; /* as they were then */

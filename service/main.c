@@ -319,6 +319,8 @@ static void stop(struct server *server)
     metrics_server_stop(server->metrics);
     stop_watchers(server);
     http_server_stop(server->http, 0);
+    if (server->rpc) /* a later part of the start has failed: calls may be open */
+        rpc_server_stop(server->rpc, 0);
     if (server->probes)
         rpc_server_stop(server->probes, 0);
     if (server->service.store)
@@ -451,6 +453,7 @@ static void serve_until_signal(
     stop_watchers(server);
     http_server_drain(server->http, config->drain_seconds * MS_PER_SECOND);
     rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
+    server->rpc = NULL;
 }
 
 /*

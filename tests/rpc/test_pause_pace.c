@@ -65,6 +65,7 @@ static const struct window later[] = {
     { "waits between pauses, of the time that is left", { 1 * MS, 80 * MS, 20, 200 }, PAUSE_MIN_OPERATIONS,
         true },
     { "fewer of them", { 1 * MS - 1, 80 * MS, 20, 200 }, PAUSE_MIN_OPERATIONS, false },
+    { "more pauses than time, no waits", { MS / 2 - 1, 120 * MS, 20, 200 }, PAUSE_MIN_OPERATIONS, false },
     { "more events, since threads pause", { 5 * MS, 0, 1, 2 * PAUSE_ON_MAX_EVENTS - 1 }, PAUSE_MIN_OPERATIONS,
         true },
     { "so many that pauses are not needed", { 5 * MS, 0, 1, 2 * PAUSE_ON_MAX_EVENTS }, PAUSE_MIN_OPERATIONS,
