@@ -48,10 +48,7 @@ struct help_pace {
 /* Whether a window is over at this time, which is above 0: then read the times, and note them. */
 bool help_pace_is_due(const struct help_pace *pace, int64_t now_us);
 
-/*
- * A window is over, and the next one begins. Returns `helping` from now on. open_calls: unary calls open now that may
- * wait for the threads; 0 while these pause (pause_pace.h), since then calls wait for the lanes.
- */
+/* A window is over, and the next one begins. Returns `helping` from now on. open_calls: unary calls open now. */
 bool help_pace_note(struct help_pace *pace, int64_t now_us, struct help_times times, int open_calls);
 
 #endif

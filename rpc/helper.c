@@ -12,9 +12,9 @@
 
 enum { US_PER_S = 1000000, NS_PER_US = 1000 };
 
-void helper_init(struct helper *helper, int threads, int (*waiting)(void *context), void *context)
+void helper_init(struct helper *helper, int threads)
 {
-    *helper = (struct helper){ .waiting = waiting, .context = context, .pace = { .threads = threads } };
+    *helper = (struct helper){ .pace = { .threads = threads } };
     pthread_mutex_init(&helper->lock, NULL);
     condition_init(&helper->changed);
 }
@@ -85,49 +85,16 @@ static void set_needed(struct helper *helper, bool needed)
     pthread_cond_broadcast(&helper->changed);
 }
 
-/* Enter with the lock held. */
-static void decide_pauses(struct helper *helper, int64_t now_us, int64_t waited_us, int open_calls)
-{
-    struct pause_times times = { waited_us, atomic_load(&helper->paused_us), atomic_load(&helper->drains),
-        atomic_load(&helper->events) };
-    bool may_pause = helper->waiting && open_calls >= PAUSE_MIN_OPERATIONS / 2;
-
-    if (!pause_pace_is_due(&helper->pauses, now_us))
-        return;
-    helper->pauses.threads = helper->pace.threads + helper->pace.helping;
-    pause_pace_note(&helper->pauses, now_us, times, may_pause ? helper->waiting(helper->context) : 0);
-    atomic_store(&helper->pausing, helper->pauses.pausing);
-}
-
-/* Enter with the lock held. */
-static void decide(struct helper *helper, int64_t now_us, int open_calls)
-{
-    struct help_times times = read_times(helper);
-
-    decide_pauses(helper, now_us, times.waited_us, open_calls);
-    set_needed(helper, help_pace_note(&helper->pace, now_us, times, helper->pauses.pausing ? 0 : open_calls));
-}
-
-void helper_look(struct helper *helper, int events, int open_calls)
+void helper_look(struct helper *helper, int open_calls)
 {
     int64_t now_us;
 
-    atomic_fetch_add(&helper->events, events);
     if (helper->pace.threads == 0 || pthread_mutex_trylock(&helper->lock) != 0)
         return; /* there is no helper, or another thread looks */
     now_us = clock_monotonic_us();
     if (!helper->released && help_pace_is_due(&helper->pace, now_us))
-        decide(helper, now_us, open_calls);
+        set_needed(helper, help_pace_note(&helper->pace, now_us, read_times(helper), open_calls));
     pthread_mutex_unlock(&helper->lock);
-}
-
-void helper_pause(struct helper *helper, int events)
-{
-    atomic_fetch_add(&helper->drains, 1);
-    if (events >= PAUSE_MAX_EVENTS || !atomic_load(&helper->pausing))
-        return;
-    clock_sleep(PAUSE_US);
-    atomic_fetch_add(&helper->paused_us, PAUSE_US); /* if it took longer, the thread waited for a processor */
 }
 
 void helper_wait(struct helper *helper)
@@ -144,7 +111,6 @@ void helper_release(struct helper *helper)
 {
     pthread_mutex_lock(&helper->lock);
     helper->released = true;
-    atomic_store(&helper->pausing, false);
     atomic_store(&helper->needed, true);
     pthread_cond_broadcast(&helper->changed);
     pthread_mutex_unlock(&helper->lock);

@@ -142,7 +142,6 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
 {
     struct call_host *host = &server->host;
     unsigned refused = atomic_load(&host->refused);
-    int looked = 0; /* how many events the helper has been told of */
 
     fresh->drains = true;
     drain_pace_begin(pace, clock_monotonic_us());
@@ -158,19 +157,16 @@ static void drain(struct rpc_server *server, struct call_list *fresh, struct dra
         drain_pace_polled(pace, event.type == GRPC_OP_COMPLETE);
         if (drain_pace_may_begin(pace) && host->events.draining)
             host->events.draining(host->context);
-        if (pace->events - looked >= LOOK_EVENTS) {
-            helper_look(&server->helper, pace->events - looked, atomic_load(&host->open_unary));
-            looked = pace->events;
-        }
+        if (pace->events % LOOK_EVENTS == 0)
+            helper_look(&server->helper, atomic_load(&host->open_unary));
     }
-    helper_look(&server->helper, pace->events - looked, atomic_load(&host->open_unary));
+    helper_look(&server->helper, atomic_load(&host->open_unary));
     drain_pace_end(pace, atomic_load(&host->open_unary));
     fresh->drains = false;
     (void)call_send_answers(host);
     if (host->events.drained)
         host->events.drained(host->context);
     call_settle(fresh);
-    helper_pause(&server->helper, pace->events);
 }
 
 /* What a thread keeps from one event to the next. */
@@ -232,7 +228,7 @@ static void *help(void *argument)
         if (event.type == GRPC_OP_COMPLETE)
             handle_event(&thread, event);
         else /* after a load no drain looks whether the helper is still needed */
-            helper_look(&server->helper, 0, atomic_load(&server->host.open_unary));
+            helper_look(&server->helper, atomic_load(&server->host.open_unary));
     }
 }
 
@@ -398,8 +394,7 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     pthread_mutex_init(&server->host.lock, NULL);
     condition_init(&server->host.changed);
     condition_init(&server->host.sent);
-    helper_init(
-        &server->helper, options->helps ? options->threads : 0, options->events.waiting, options->context);
+    helper_init(&server->helper, options->helps ? options->threads : 0);
     server->host.events = options->events;
     server->host.context = options->context;
     server->door = server->host.door = door_for(options);
@@ -469,7 +464,6 @@ void rpc_server_read_connections(struct rpc_server *server, struct rpc_connectio
     memcpy(out->reasons, numbers.reasons, sizeof(out->reasons));
     out->open_calls_refused = atomic_load(&server->host.open_calls_refused);
     out->helped = atomic_load(&server->helper.begun);
-    out->paused_us = atomic_load(&server->helper.paused_us);
 }
 
 const char *rpc_server_reason_name(int reason)

@@ -92,12 +92,6 @@ struct rpc_events {
      * a batch. May be NULL.
      */
     void (*drained)(void *context);
-    /*
-     * The number of operations that wait in lanes until they can be run; not of those that wait for an event. Called up
-     * to twenty times a second; it may take locks that are held for a moment. May be NULL: the threads that serve the
-     * queue never pause.
-     */
-    int (*waiting)(void *context);
 };
 
 /* Bounds of what callers may use. 0: not bounded. */
@@ -125,8 +119,7 @@ struct rpc_connections {
     int open, authenticated;
     uint64_t reasons[RPC_REASONS]; /* connections refused and hung up on since the start, by reason */
     uint64_t open_calls_refused;
-    uint64_t helped;   /* how often the helper of the queue threads has begun to serve */
-    int64_t paused_us; /* for how long queue threads have paused in overloads: pause_pace.h */
+    uint64_t helped; /* how often the helper of the queue threads has begun to serve */
 };
 
 struct rpc_options {

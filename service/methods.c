@@ -278,13 +278,6 @@ static void run_collected(void *context)
     store_run(service->store);
 }
 
-static int waiting_operations(void *context)
-{
-    struct service *service = context;
-
-    return store_waiting(service->store);
-}
-
 const struct rpc_events methods_events = {
     .begin = forward_begin,
     .message = forward_message,
@@ -296,5 +289,4 @@ const struct rpc_events methods_events = {
     .ended = forward_ended,
     .draining = begin_collected,
     .drained = run_collected,
-    .waiting = waiting_operations,
 };

@@ -262,24 +262,13 @@ void store_run_until(struct store *store, int arrivals)
     _Static_assert(ARRAY_LEN(apart) + 3 == LANE_COUNT, "every lane");
     for (size_t i = 0; i < ARRAY_LEN(apart); i++)
         lane_wake(store->lanes[apart[i]]);
-    if (arrivals >= 0 && lane_waiting(read) == 0 && lane_waiting(short_reads) == 0) {
+    if (arrivals >= 0 && !lane_has_work(read) && !lane_has_work(short_reads)) {
         lane_run(write, arrivals);
         return;
     }
     lane_wake(write);
     lane_run(read, -1);
     lane_run(short_reads, -1);
-}
-
-int store_waiting(struct store *store)
-{
-    /* the other lanes rest on purpose, or wait for locks, for the write fence or for another store */
-    static const enum lane_kind lanes[] = { LANE_READ, LANE_SHORT, LANE_WRITE, LANE_PAGE };
-    int out = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(lanes); i++)
-        out += lane_waiting(store->lanes[lanes[i]]);
-    return out;
 }
 
 /* ---- waiting operations ---- */

@@ -70,12 +70,6 @@ void store_begin(struct store *store);
 void store_run_until(struct store *store, int arrivals);
 
 /*
- * The number of operations that wait in the lanes of reads, short reads, writes and pages until a thread with a
- * connection takes them. Any thread may call it.
- */
-int store_waiting(struct store *store);
-
-/*
  * For scans whose pages all show one moment: put it into in.page.snapshot of each page. It is taken
  * with the first page, and costs nothing before. Free it when the scan has ended, while none of its
  * pages is in the store; NULL is allowed. store/scan_snapshots.h says how it is bounded.

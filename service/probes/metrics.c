@@ -269,10 +269,6 @@ static void collect_connections(struct rpc_server *rpc, struct buf *out)
     metrics_family(out, "tavola_rpc_helper_starts_total", "counter",
         "How often one more thread began to serve calls, because the others were busy or late.");
     metrics_value(out, "tavola_rpc_helper_starts_total", "", (double)connections.helped);
-    metrics_family(out, "tavola_rpc_pause_seconds_total", "counter",
-        "How long the threads that serve calls have paused in overloads, so that the lanes have the "
-        "processors.");
-    metrics_value(out, "tavola_rpc_pause_seconds_total", "", (double)connections.paused_us / 1e6);
 }
 
 static void collect_http_connections(const struct http_connections *connections, struct buf *out)

@@ -565,14 +565,14 @@ void lane_begin(struct lane *lane)
     pthread_mutex_unlock(&lane->mutex);
 }
 
-int lane_waiting(struct lane *lane)
+bool lane_has_work(struct lane *lane)
 {
-    int count;
+    bool has;
 
     pthread_mutex_lock(&lane->mutex);
-    count = fair_queue_count(&lane->queue);
+    has = has_work(lane);
     pthread_mutex_unlock(&lane->mutex);
-    return count;
+    return has;
 }
 
 void lane_run(struct lane *lane, int arrivals)

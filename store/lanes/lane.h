@@ -138,8 +138,7 @@ void lane_wake(struct lane *lane);
  */
 void lane_begin(struct lane *lane);
 
-/* The number of operations that wait. */
-int lane_waiting(struct lane *lane);
+bool lane_has_work(struct lane *lane);
 
 /* The time that all threads together have spent on batches so far, in microseconds. */
 int64_t lane_worked_us(struct lane *lane);

@@ -178,45 +178,16 @@ START_TEST(a_helper_is_needed_by_a_thread_that_waits_for_a_processor)
     if (access("/proc/thread-self/schedstat", R_OK) != 0)
         return; /* this kernel does not tell how long threads wait */
     over = false;
-    helper_init(&helper, 1, NULL, NULL);
+    helper_init(&helper, 1);
     ck_assert_int_eq(pthread_create(&other, NULL, keep_busy, &cpu), 0);
     stay_on(cpu);
     helper_join(&helper);
     while (!atomic_load(&helper.needed) && clock_monotonic_us() < end_us)
-        helper_look(&helper, 0, HELP_LATE_CALLS + 1);
+        helper_look(&helper, HELP_LATE_CALLS + 1);
     atomic_store(&over, true);
     pthread_join(other, NULL);
     ck_assert(atomic_load(&helper.needed));
     ck_assert_int_gt(helper.pace.times.waited_us, 0);
-    helper_destroy(&helper);
-}
-END_TEST
-
-START_TEST(a_thread_pauses_only_after_a_drain_of_few_events)
-{
-    struct helper helper;
-
-    helper_init(&helper, 1, NULL, NULL);
-    helper_pause(&helper, 1);
-    atomic_store(&helper.pausing, true);
-    helper_pause(&helper, PAUSE_MAX_EVENTS);
-    ck_assert_int_eq(atomic_load(&helper.paused_us), 0);
-    helper_pause(&helper, PAUSE_MAX_EVENTS - 1);
-    ck_assert_int_ge(atomic_load(&helper.paused_us), PAUSE_US);
-    ck_assert_int_eq(atomic_load(&helper.drains), 3);
-    helper_destroy(&helper);
-}
-END_TEST
-
-START_TEST(no_thread_pauses_during_the_stop)
-{
-    struct helper helper;
-
-    helper_init(&helper, 1, NULL, NULL);
-    atomic_store(&helper.pausing, true);
-    helper_release(&helper);
-    helper_pause(&helper, 1);
-    ck_assert_int_eq(atomic_load(&helper.paused_us), 0);
     helper_destroy(&helper);
 }
 END_TEST
@@ -230,8 +201,6 @@ Suite *test_helper_suite(void)
     tcase_add_test(tcase, a_second_thread_serves_while_the_first_is_busy);
     tcase_add_test(tcase, a_server_whose_helper_has_never_served_stops);
     tcase_add_test(tcase, a_helper_is_needed_by_a_thread_that_waits_for_a_processor);
-    tcase_add_test(tcase, a_thread_pauses_only_after_a_drain_of_few_events);
-    tcase_add_test(tcase, no_thread_pauses_during_the_stop);
     tcase_set_timeout(tcase, 120);
     suite_add_tcase(suite, tcase);
     return suite;
