@@ -247,42 +247,33 @@ void queue_write_later(struct queue *queue, struct redis_batch *batch)
         queue, queue->consumer, ACKNOWLEDGE, queue->later.messages, queue->later.count, batch);
 }
 
-void queue_end_later(struct queue *queue, enum status status, const struct error *err,
-    const struct redis_batch *batch, size_t count)
+/* err: of a failure; otherwise not read. */
+static void end_later(struct queue *queue, enum status status, const struct error *err)
 {
-    struct error failure = { 0 };
-
-    if (count == 0)
-        return;
     queue->later.count = 0;
-    if (status != STATUS_OK)
-        failure = *err;
-    else
-        status = check_settled(batch, count, &failure);
     if (status == STATUS_OK)
         return;
     queue->later.status = status;
-    queue->later.error = failure;
+    queue->later.error = *err;
 }
 
-static void acknowledge_left(struct queue *queue)
+void queue_end_later(struct queue *queue, enum status status, const struct error *err,
+    const struct redis_batch *batch, size_t count)
 {
-    struct error err = { 0 };
-    enum status status;
-    ARENA_SCOPE arena;
-    REDIS_BATCH batch;
+    struct error failure = *err;
 
-    arena_init(&arena);
-    redis_batch_init(&batch, &arena, queue_later_room(queue));
-    queue_write_later(queue, &batch);
-    status = redis_run(queue->redis, &batch, 0, &err);
-    queue_end_later(queue, status, &err, &batch, batch.count);
+    if (status == STATUS_OK)
+        status = check_settled(batch, count, &failure);
+    if (count > 0)
+        end_later(queue, status, &failure);
 }
 
 void queue_flush(struct queue *queue)
 {
+    struct error err = { 0 };
+
     if (queue->later.count > 0)
-        acknowledge_left(queue);
+        end_later(queue, queue_acknowledge(queue, queue->later.messages, queue->later.count, &err), &err);
 }
 
 enum status queue_acknowledged(struct queue *queue, struct error *err)

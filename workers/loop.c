@@ -292,6 +292,7 @@ static size_t claim_limited(struct loop *loop, struct queue_message **messages)
 static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messages, size_t count)
 {
     struct queue_message *held = ARENA_ARRAY(&ctx->arena, struct queue_message, count);
+    struct error err = { 0 };
     size_t kept = 0, dropped = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -300,9 +301,9 @@ static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messa
         else
             held[dropped++] = messages[i];
     }
-    queue_acknowledge_later(ctx->queue, held, dropped);
-    if (kept > 0)
-        acknowledge_now(ctx); /* the batch may take longer than their visibility timeout */
+    /* at once: the batch may take longer than their visibility timeout */
+    if (dropped > 0 && queue_acknowledge(ctx->queue, held, dropped, &err) != STATUS_OK)
+        outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
     return kept;
 }
 
@@ -339,6 +340,7 @@ static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, s
     size_t count = collect_messages(batch, DISPOSITION_DONE, some);
 
     queue_acknowledge_later(ctx->queue, some, count);
+    FAILPOINT("worker.before_ack");
     count = collect_messages(batch, DISPOSITION_AGAIN, some);
     if (count > 0 && queue_release(ctx->queue, some, count, &err) != STATUS_OK)
         outage_failed(&ctx->outages.release_messages, "release_messages", &err, ctx->now_us());

@@ -25,9 +25,9 @@ struct loop {
 /*
  * One turn: claim messages that other consumers have left, or new ones, from Redis; if Redis cannot
  * be relied on, claim open intents of the leased bucket ranges from PostgreSQL. Work with a rate
- * limit is always claimed from PostgreSQL. Run them and settle them: what is
- * done is acknowledged with the next claim, at the latest before anything else that takes long.
- * Returns the number of messages or intents.
+ * limit is always claimed from PostgreSQL. Run them and settle them: what is done is acknowledged
+ * with the next claim, or before anything else that may take long. Returns the number of messages or
+ * intents.
  */
 size_t loop_turn(struct loop *loop);
 

@@ -586,14 +586,22 @@ static void publish(enum intent_kind kind, const char *row)
     ck_assert_uint_eq(published, 1);
 }
 
-/* As if the consumer had begun another turn, which acknowledges what the last one has done. */
-static void check_queue(int64_t length, int64_t pending)
+static struct queue_state inspect(void)
 {
     struct queue_state state = { 0 };
 
+    ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
+    return state;
+}
+
+/* As if the consumer had begun another turn, which acknowledges what the last one has done. */
+static void check_queue(int64_t length, int64_t pending)
+{
+    struct queue_state state;
+
     queue_flush(loop.ctx->queue);
     ck_assert_int_eq(queue_acknowledged(loop.ctx->queue, NULL), STATUS_OK);
-    ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
+    state = inspect();
     ck_assert_int_eq(state.length, length);
     ck_assert_int_eq(state.pending, pending);
 }
@@ -626,27 +634,19 @@ START_TEST(a_key_is_reconciled_then_acknowledged)
 }
 END_TEST
 
-static int64_t pending(void)
-{
-    struct queue_state state = { 0 };
-
-    ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
-    return state.pending;
-}
-
 /* In one round trip; without one, before anything that may take long. */
 START_TEST(a_batch_is_acknowledged_with_the_next_claim)
 {
     publish(INTENT_RECONCILE, "a");
     loop_turn(&loop);
-    ck_assert_int_eq(pending(), 1);
+    ck_assert_int_eq(inspect().pending, 1);
     publish(INTENT_RECONCILE, "b");
     loop_turn(&loop);
-    ck_assert_int_eq(pending(), 1);
+    ck_assert_int_eq(inspect().pending, 1);
 
     atomic_store(&shared.streaming, false); /* then it polls, and may rest */
     loop_turn(&loop);
-    ck_assert_int_eq(pending(), 0);
+    ck_assert_int_eq(inspect().pending, 0);
 }
 END_TEST
 
@@ -1486,13 +1486,13 @@ START_TEST(a_batch_is_acknowledged_before_limited_work)
 {
     publish(INTENT_RECONCILE, "a");
     loop_turn(&loop);
-    ck_assert_int_eq(pending(), 1);
+    ck_assert_int_eq(inspect().pending, 1);
 
     given_controls(INT64_MAX, 5);
     fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "b");
     fake.permits = 1;
     ck_assert_uint_eq(loop_turn(&loop), 1);
-    ck_assert_int_eq(pending(), 0);
+    ck_assert_int_eq(inspect().pending, 0);
 }
 END_TEST
 
@@ -1508,7 +1508,7 @@ START_TEST(what_is_held_back_does_not_wait_for_the_batch)
 
     ck_assert_uint_eq(loop_turn(&loop), 1);
 
-    ck_assert_int_eq(pending(), 1); /* the transaction */
+    ck_assert_int_eq(inspect().pending, 1); /* the transaction */
 }
 END_TEST
 
@@ -1516,12 +1516,12 @@ START_TEST(a_batch_is_acknowledged_when_the_worker_stops)
 {
     publish(INTENT_RECONCILE, "a");
     loop_turn(&loop);
-    ck_assert_int_eq(pending(), 1);
+    ck_assert_int_eq(inspect().pending, 1);
     atomic_store(&shared.stopping, true);
 
     loop_thread(&ctx);
 
-    ck_assert_int_eq(pending(), 0);
+    ck_assert_int_eq(inspect().pending, 0);
 }
 END_TEST
 
