@@ -28,6 +28,7 @@ IN_FLIGHT, MAX_IN_FLIGHT = 4096, 8192
 CALL_TIMEOUT_MS = 2000
 _CALLS = ("connections=16", f"deadline={CALL_TIMEOUT_MS}")  # of all calls; one connection may not have all in flight
 OVERLOAD_SECONDS = 6  # three deadlines
+FEW_PER_SECOND = 300  # gets of a caller who has no part in an overload
 PROBES = 2
 LAG_TIMES = 4  # as long as the other measurements: a probe sees one lag after the other, and rests between them
 SUSTAIN_TIMES = 3  # of which the median counts: from one to the next what is sustained moves by a third
@@ -42,6 +43,7 @@ _BESIDE = ("alone", "beside scan", "beside import", "beside index build", "besid
 _MIXED = (*_LOADS, "lag")
 _PHASES = ("before", "during", "after")
 _OVERLOADED = (*_LOADS, "page")
+_FEW = ("few gets alone", "few gets beside an overload of pages")
 SATURATING = {"get": 256, "upsert": 256, "page": 16}
 _AT_SHARE = {("upsert", 80, "p99_us"): {"must": 25, "aim": 10}, ("lag", 80, "p99_us"): {"must": 8, "aim": 4}}
 _BESIDE_BOUNDS = {("upsert", "beside scan"): {"must": 3, "aim": 1.5}, ("upsert", "beside import"): {"must": 3, "aim": 1.5},
@@ -269,6 +271,14 @@ class Latency:
                          "lenient", seconds=OVERLOAD_SECONDS)
         return _with_cost(seen) | {"rate": (seen["calls"] - seen["failed"]) / seen["seconds"]}
 
+    def few_gets(self):
+        return self.call("GetEntity", self.paths["get"], IN_FLIGHT, f"rate={FEW_PER_SECOND}", seconds=OVERLOAD_SECONDS)
+
+    def few_gets_beside_overload(self):
+        with self.beside_load("QueryEntities", self.paths["page"], MAX_IN_FLIGHT, f"rate={self.maximum('page') * OVERLOAD:.0f}",
+                              "lenient", *_CALLS, program="bench_h2_load", times=OVERLOAD_SECONDS / self.seconds):
+            return self.few_gets()
+
     def phase(self, load, phase):
         if phase == "during":
             return self.overload(load)
@@ -283,6 +293,7 @@ class Latency:
                     for share in SHARES}
             out |= self._overloaded(load)
         out |= self._saturated("page") | self._overloaded("page")
+        out |= dict(zip(_FEW, (self.few_gets, self.few_gets_beside_overload)))
         out |= {"pgbench upsert one at a time": self.plain_one_at_a_time, "pgbench upsert saturated": self.plain_saturated,
                 f"pgbench upsert at {PLAIN_SHARE} %": lambda: self.plain_open_loop(PLAIN_SHARE / 100)}
         out |= {f"pgbench upsert {kind}": lambda kind=kind: self.plain_beside(kind) for kind in PLAIN_BESIDE}
@@ -336,6 +347,9 @@ def _rows():
         for figure in FIGURES:
             yield Row(f"{load} after an overload, {_named(figure)} / before", (f"{load} after overload", figure),
                       (f"{load} before overload", figure), "<=", unit="us")
+    for figure in FIGURES:
+        yield Row(f"{_FEW[1]}, {_named(figure)} / alone", (_FEW[1], figure), (_FEW[0], figure), "<=", unit="us",
+                  rests_on=("page saturated",))
 
 
 ROWS = list(_rows())

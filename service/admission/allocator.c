@@ -7,7 +7,7 @@
  * thousands of open calls each new call then gets memory that lies all over a heap of a hundred megabytes, which is
  * not in the processor's caches. jemalloc keeps freed blocks by size and takes the latest, at low addresses. In an
  * overload of ten times a Get costs the server 14 us instead of 19, and with 256 calls in flight as much as before:
- * docs/performance-notes.md, "What an overload still costs".
+ * docs/performance-experiments.md, "What an overload still costs".
  */
 #include "service/admission/allocator.h"
 
