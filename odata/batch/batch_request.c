@@ -88,6 +88,12 @@ static enum status refuse_number(struct error *err)
     return codec_write_error_at(err, LIMIT_BATCH_OPERATIONS - 1);
 }
 
+static enum status refuse_cut_off(struct error *err, const char *what)
+{
+    return reason_set(
+        err, REASON_INVALID_INPUT, "the batch: it is cut off: the last boundary of the %s is missing", what);
+}
+
 static enum status read_change_set(
     struct str part, struct str boundary, struct arena *arena, struct batch_request *out, struct error *err)
 {
@@ -104,6 +110,8 @@ static enum status read_change_set(
             return refuse_body(err, "a GET is not allowed in a change set");
         out->count++;
     }
+    if (reader.has_begun && !reader.has_ended)
+        return refuse_cut_off(err, "change set");
     if (out->count == 0)
         return refuse_body(err, "the change set is empty");
     return STATUS_OK;
@@ -120,6 +128,16 @@ static enum status read_single(
     return STATUS_OK;
 }
 
+/*
+ * Whether the body goes on to its end. Some clients send --BOUNDARY as the last boundary, in place of
+ * --BOUNDARY--, and nothing but blanks behind it. No operation can be missing then: a change set has a last
+ * boundary of its own, and there is only one part.
+ */
+static bool is_whole(const struct multipart_reader *reader)
+{
+    return reader->has_ended || str_trim(reader->rest, " \t\r\n").len == 0;
+}
+
 enum status batch_request_read(struct str content_type, struct str body, struct arena *arena,
     struct batch_request *out, struct error *err)
 {
@@ -131,14 +149,18 @@ enum status batch_request_read(struct str content_type, struct str body, struct 
         return refuse_body(err, "its Content-Type is multipart/mixed with a boundary");
     reader = multipart_read(body, boundary);
     if (!multipart_next(&reader, &part))
-        return refuse_body(
-            err, "it has no part: the boundary of the Content-Type does not stand in the body");
+        return reader.has_begun
+                   ? refuse_cut_off(err, "batch")
+                   : refuse_body(
+                         err, "it has no part: the boundary of the Content-Type does not stand in the body");
     if (multipart_boundary(multipart_header(part, "Content-Type"), &boundary))
         TRY(read_change_set(part, boundary, arena, &request, err));
     else
         TRY(read_single(part, arena, &request, err));
     if (multipart_next(&reader, &other))
         return refuse_body(err, "it must have exactly one change set or one GET");
+    if (!is_whole(&reader))
+        return refuse_cut_off(err, "batch");
     *out = request;
     return STATUS_OK;
 }

@@ -116,23 +116,22 @@ static bool find_first(struct multipart_reader *reader)
 
 bool multipart_next(struct multipart_reader *reader, struct str *part)
 {
-    const char *begin;
-    struct str line;
+    struct str rest, line;
 
-    if (reader->has_ended || (!reader->has_begun && !find_first(reader)) || reader->rest.len == 0)
+    if (reader->has_ended || (!reader->has_begun && !find_first(reader)))
         return false;
-    begin = reader->rest.data;
-    while (multipart_take_line(&reader->rest, &line)) {
+    rest = reader->rest;
+    while (multipart_take_line(&rest, &line)) {
         enum line_kind kind = kind_of(line, reader->boundary);
 
         if (kind == LINE_TEXT)
             continue;
+        *part = without_line_end(reader->rest.data, line.data);
         reader->has_ended = kind == LINE_LAST_BOUNDARY;
-        *part = without_line_end(begin, line.data);
+        reader->rest = rest;
         return true;
     }
-    *part = without_line_end(begin, line.data + line.len);
-    return true;
+    return false;
 }
 
 /* ---- the headers of a part ---- */

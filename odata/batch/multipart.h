@@ -9,8 +9,9 @@
  *   --BOUNDARY--
  *
  * Reading accepts what clients have been seen to send: lines that end with LF or CRLF, spaces behind a
- * boundary, text before the first and behind the last boundary, and a last boundary that is missing. The line
- * end before a boundary belongs to the boundary. The results borrow the body; the time is linear in its size.
+ * boundary, text before the first and behind the last boundary. A part ends with a boundary: what no boundary
+ * follows is no part, since its rest may have been cut off. The line end before a boundary belongs to the
+ * boundary. The results borrow the body; the time is linear in its size.
  */
 #ifndef ODATA_BATCH_MULTIPART_H
 #define ODATA_BATCH_MULTIPART_H
@@ -38,14 +39,17 @@ bool multipart_boundary(struct str content_type, struct str *out);
 /* The parts of a body; set `rest` to the body first. */
 struct multipart_reader {
     struct str boundary;
-    struct str rest;
-    bool has_begun; /* the first boundary has been read */
-    bool has_ended; /* the last boundary has been read */
+    struct str rest; /* behind the boundary that was read last */
+    bool has_begun;  /* the first boundary has been read */
+    bool has_ended;  /* the last boundary has been read */
 };
 
 struct multipart_reader multipart_read(struct str body, struct str boundary);
 
-/* The next part, with its headers. false: there is no further part. */
+/*
+ * The next part, with its headers. false: no further part ends with a boundary. Unless `has_ended` is set, the
+ * last boundary is missing then, and `rest` is the text behind the boundary that was read last.
+ */
 bool multipart_next(struct multipart_reader *reader, struct str *part);
 
 /*

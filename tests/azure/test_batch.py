@@ -129,8 +129,7 @@ class Batch(unittest.TestCase):
         whole = change_set(self.insert("ROW"), request("DELETE", self.url("gone"), If_Match="*"))
         forms = {
             "line feeds": whole.replace("\r\n", "\n"),
-            "no last boundary": whole.replace("--batch_1--\r\n", ""),
-            "no last boundaries": whole.replace("--changeset_1--\r\n--batch_1--\r\n", ""),
+            "a last boundary without dashes": whole.replace("--batch_1--", "--batch_1"),
             "a preamble": "preamble\r\n" + whole,
             "an epilogue": whole + "epilogue",
             "blank lines": whole.replace("binary\r\n\r\n", "binary\r\n\r\n\r\n"),
@@ -187,6 +186,23 @@ class Batch(unittest.TestCase):
             with self.subTest(name):
                 self.failed(self.send(change_set(*operations)), status, code, message)
                 self.assertEqual(self.rows(), {"1": 1})
+
+    def test_a_body_that_is_cut_off_changes_nothing(self):
+        whole = change_set(self.insert("1"), self.insert("2"))
+        for name, body in (
+            ("without the last boundary", whole.replace("--batch_1--\r\n", "")),
+            ("in the last boundary", whole.replace("--batch_1--\r\n", "--batch_")),
+            ("behind the operations", whole[: whole.index("--changeset_1--")]),
+            ("in an operation", whole[: whole.rindex("{")]),
+            ("between operations", whole[: whole.rindex("--changeset_1\r\n") + len("--changeset_1\r\n")]),
+            ("in the change set only", whole.replace("--changeset_1--\r\n", "")),
+            ("behind a GET", single(request("GET", self.url("1"))).replace("--batch_1--\r\n", "")),
+        ):
+            with self.subTest(name):
+                reply = self.send(body)
+                self.refused(reply, 400, "InvalidInput")
+                self.assertIn("cut off", reply.text)
+                self.assertEqual(self.rows(), {})
 
     def test_a_hundred_operations(self):
         reply = self.send(change_set(*(self.insert(f"{row:03}") for row in range(100))))

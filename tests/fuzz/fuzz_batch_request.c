@@ -38,6 +38,7 @@ static struct str written(const struct batch_request *request, struct arena *are
         buf_append(&out, STR_LITERAL("\r\n"));
     }
     multipart_write_boundary(&out, INNER, true);
+    multipart_write_boundary(&out, STR_LITERAL("b"), true);
     return buf_str(&out);
 }
 

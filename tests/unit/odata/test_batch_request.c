@@ -92,11 +92,10 @@ static const struct {
     const char *from, *to;
 } oddities[] = {
     { "\r\n", "\n" },
-    { "--batch_1--\r\n", "" },
     { "--batch_1--\r\n", "--batch_1--" },
+    { "--batch_1--\r\n", "--batch_1\r\n" },
+    { "--batch_1--\r\n", "--batch_1 \n \r\n" },
     { "--batch_1--\r\n", "--batch_1--\r\nan epilogue\r\n--batch_1\r\n" },
-    { "--changeset_1--\r\n", "" },
-    { "--changeset_1--\r\n--batch_1--\r\n", "" },
     { "--batch_1\r\n", "a preamble\r\n\r\n--batch_12\r\n--batch_1\r\n" },
     { "--changeset_1\r\n", "--changeset_1 \t\r\n" },
     { "\r\n\r\n\r\n--changeset_1\r\n", "\r\n\r\n--changeset_1\r\n" },
@@ -142,6 +141,10 @@ static const struct {
     { "/people(P", "/people (P", "a space, or its version" },
     { "HTTP/1.1", "HTTP/2", "a space, or its version" },
     { "content-transfer-encoding: binary\r\n", "Content-ID: a b\r\n", "a Content-ID" },
+    { "--batch_1--\r\n", "", "the last boundary of the batch" },
+    { "--batch_1--\r\n", "--batch_1\r\n" HTTP "GET /acme", "the last boundary of the batch" },
+    { "--changeset_1--\r\n", "", "the last boundary of the change set" },
+    { "--changeset_1--\r\n", "--changeset_1\r\n", "the last boundary of the change set" },
     { "--batch_1--", "--batch_1\r\n" HTTP "GET /acme/people HTTP/1.1\r\n\r\n--batch_1--", "exactly one" },
 };
 
@@ -150,6 +153,19 @@ START_TEST(what_is_no_batch_is_refused)
     const char *message = read_failure(TYPE, with(two_changes, faults[_i].from, faults[_i].to));
 
     ck_assert_msg(strstr(message, faults[_i].message), "%s", message);
+}
+END_TEST
+
+/* Wherever the body ends too early, also between two operations. */
+START_TEST(a_body_that_is_cut_off_is_refused)
+{
+    size_t whole = strlen(two_changes) - strlen("\r\n"), older_end = whole - strlen("--");
+
+    for (size_t bytes = 0; bytes < whole; bytes++) {
+        const char *message = read_failure(TYPE, arena_copy(&arena, str_of_bytes(two_changes, bytes)).data);
+
+        ck_assert_msg((strcmp(message, "OK") == 0) == (bytes == older_end), "%zu bytes: %s", bytes, message);
+    }
 }
 END_TEST
 
@@ -221,6 +237,7 @@ static struct str many(int count)
     buf_append(&out, STR_LITERAL("--batch_1\nContent-Type: multipart/mixed; boundary=c\n\n"));
     for (int i = 0; i < count; i++)
         buf_format(&out, "--c\nContent-Type: application/http\n\nDELETE /acme/t%d\n\n", i);
+    buf_append(&out, STR_LITERAL("--c--\n--batch_1--\n"));
     return buf_str(&out);
 }
 
@@ -303,6 +320,7 @@ Suite *test_batch_request_suite(void)
     tcase_add_test(tcase, a_change_set_is_read);
     tcase_add_loop_test(tcase, oddities_of_clients_are_accepted, 0, ARRAY_LEN(oddities));
     tcase_add_loop_test(tcase, what_is_no_batch_is_refused, 0, ARRAY_LEN(faults));
+    tcase_add_test(tcase, a_body_that_is_cut_off_is_refused);
     tcase_add_test(tcase, an_empty_operation_is_refused);
     tcase_add_loop_test(tcase, the_type_names_a_boundary, 0, ARRAY_LEN(bad_types));
     tcase_add_test(tcase, a_boundary_has_two_hundred_bytes);
