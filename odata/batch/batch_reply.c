@@ -36,7 +36,10 @@ void batch_reply_begin(struct batch_reply *reply, bool is_change_set, struct buf
     buf_format(out, "Content-Type: multipart/mixed; boundary=%s\r\n\r\n", reply->inner);
 }
 
-/* The reason phrase of a status, for people; clients read only the number. */
+/*
+ * The reason phrase of a status, for people; clients read only the number. The table has each status that an
+ * operation of a batch can get; a status without a row has an empty phrase.
+ */
 static const char *phrase_of(int status)
 {
     static const struct {
@@ -47,10 +50,15 @@ static const char *phrase_of(int status)
         { 201, "Created" },
         { 204, "No Content" },
         { 400, "Bad Request" },
+        { 401, "Unauthorized" },
         { 403, "Forbidden" },
         { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
         { 409, "Conflict" },
+        { 411, "Length Required" },
         { 412, "Precondition Failed" },
+        { 413, "Content Too Large" },
+        { 415, "Unsupported Media Type" },
         { 500, "Internal Server Error" },
         { 501, "Not Implemented" },
         { 503, "Service Unavailable" },
@@ -59,7 +67,7 @@ static const char *phrase_of(int status)
     for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
         if (phrases[i].status == status)
             return phrases[i].phrase;
-    return status < 500 ? "Bad Request" : "Internal Server Error";
+    return "";
 }
 
 void batch_reply_add(struct batch_reply *reply, const struct batch_answer *answer)

@@ -204,6 +204,12 @@ class Batch(unittest.TestCase):
                 self.assertIn("cut off", reply.text)
                 self.assertEqual(self.rows(), {})
 
+    def test_reason_phrases_fit(self):
+        atom = change_set(request("POST", self.url(), {}, Content_Type="application/atom+xml"))
+        reply = self.send(atom)
+        self.failed(reply, 415, "AtomFormatNotSupported")
+        self.assertIn("HTTP/1.1 415 Unsupported Media Type\r\n", reply.text)
+
     def test_a_hundred_operations(self):
         reply = self.send(change_set(*(self.insert(f"{row:03}") for row in range(100))))
         self.assertEqual(len(answers(reply)), 100)

@@ -4,11 +4,14 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/macros.h"
+#include "domain/reason.h"
 #include "odata/batch/batch_reply.h"
 #include "odata/batch/multipart.h"
+#include "odata/odata_error.h"
 
 #define TYPE "multipart/mixed; boundary=batch_1"
 #define HTTP "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
@@ -311,6 +314,56 @@ START_TEST(the_answer_to_a_get_lies_in_the_batch)
 }
 END_TEST
 
+static struct str status_line(int status)
+{
+    struct batch_reply reply;
+    struct buf out;
+    struct str rest;
+
+    buf_init(&out, &arena);
+    batch_reply_begin(&reply, false, &out);
+    batch_reply_add(&reply, &(struct batch_answer){ .status = status });
+    rest = multipart_body(buf_str(&out));
+    return str_take(&rest, '\r');
+}
+
+static const char *const status_lines[] = {
+    "HTTP/1.1 200 OK",
+    "HTTP/1.1 400 Bad Request",
+    "HTTP/1.1 401 Unauthorized",
+    "HTTP/1.1 405 Method Not Allowed",
+    "HTTP/1.1 411 Length Required",
+    "HTTP/1.1 413 Content Too Large",
+    "HTTP/1.1 415 Unsupported Media Type",
+    "HTTP/1.1 503 Service Unavailable",
+    "HTTP/1.1 418 ",
+};
+
+START_TEST(a_reason_phrase_fits_its_status)
+{
+    struct str line = status_line(atoi(status_lines[_i] + strlen("HTTP/1.1 ")));
+
+    ck_assert_msg(str_equal(line, str_of(status_lines[_i])), "%.*s", STR_ARG(line));
+}
+END_TEST
+
+START_TEST(the_status_of_each_error_has_a_phrase)
+{
+    for (int i = 0; i < ODATA_REFUSAL_COUNT + REASON_COUNT; i++) {
+        struct error err = { 0 };
+        int status;
+
+        if (i < ODATA_REFUSAL_COUNT)
+            (void)odata_error_refuse(&err, (enum odata_refusal)i, "refused");
+        else
+            (void)reason_set(&err, (enum reason)(i - ODATA_REFUSAL_COUNT), "refused");
+        status = odata_error_find(&err)->http;
+        ck_assert_msg(
+            status_line(status).data[status_line(status).len - 1] != ' ', "%d of %s", status, err.reason);
+    }
+}
+END_TEST
+
 Suite *test_batch_request_suite(void)
 {
     Suite *suite = suite_create("batch_request");
@@ -328,6 +381,8 @@ Suite *test_batch_request_suite(void)
     tcase_add_test(tcase, a_change_set_has_a_hundred_operations);
     tcase_add_test(tcase, a_reply_has_the_form_that_clients_read);
     tcase_add_test(tcase, the_answer_to_a_get_lies_in_the_batch);
+    tcase_add_loop_test(tcase, a_reason_phrase_fits_its_status, 0, ARRAY_LEN(status_lines));
+    tcase_add_test(tcase, the_status_of_each_error_has_a_phrase);
     suite_add_tcase(suite, tcase);
     return suite;
 }
