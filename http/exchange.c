@@ -24,10 +24,9 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/digits.h"
-#include "base/header_name.h"
 #include "base/log.h"
 #include "http/inflate.h"
+#include "http/request_head.h"
 #include "http/server_parts.h"
 
 /* After the limit of a body so many more bytes are read, so that the client reads the reply. */
@@ -46,45 +45,10 @@ enum {
 
 /* ---- the request ---- */
 
-struct header_list {
-    struct arena *arena;
-    struct http_header *headers;
-    size_t count, room;
-};
-
-static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_bytes,
-    const char *value, size_t value_bytes)
-{
-    struct header_list *list = context;
-
-    (void)kind;
-    if (list->count == list->room)
-        return MHD_NO;
-    list->headers[list->count++] = (struct http_header){
-        arena_copy(list->arena, str_of_bytes(name, name_bytes)),
-        arena_copy(list->arena, value ? str_of_bytes(value, value_bytes) : STR_EMPTY),
-    };
-    return MHD_YES;
-}
-
-static void read_headers(struct exchange *exchange, struct MHD_Connection *library)
-{
-    struct header_list list = { .arena = &exchange->base.arena };
-    int count = MHD_get_connection_values(library, MHD_HEADER_KIND, NULL, NULL);
-
-    list.room = count > 0 ? (size_t)count : 0;
-    list.headers = ARENA_ARRAY(list.arena, struct http_header, list.room + 1);
-    (void)MHD_get_connection_values_n(library, MHD_HEADER_KIND, add_header, &list);
-    exchange->base.request.headers = list.headers;
-    exchange->base.request.header_count = list.count;
-}
-
-static struct exchange *exchange_new(struct connection *connection, const char *method)
+static struct exchange *exchange_new(struct connection *connection)
 {
     struct exchange *exchange = xcalloc(1, sizeof(*exchange));
-    struct http_request *request = &exchange->base.request;
     struct arena *arena = &exchange->base.arena;
-    struct str rest;
 
     arena_init(arena);
     buf_init(&exchange->base.reply.body, arena);
@@ -92,69 +56,7 @@ static struct exchange *exchange_new(struct connection *connection, const char *
     exchange->connection = connection;
     exchange->base.context = connection->server->options.context;
     exchange->base.begun_us = clock_monotonic_us();
-    request->method = arena_copy(arena, str_of(method));
-    request->target = arena_copy(arena, str_of(connection->target ? connection->target : ""));
-    rest = request->target;
-    request->path = str_take(&rest, '?');
-    request->query = rest;
-    request->body = STR_EMPTY;
-    request->peer = arena_copy(arena, str_of(connection->peer));
-    request->is_tls = connection->server->options.tls != NULL;
-    read_headers(exchange, connection->library);
     return exchange;
-}
-
-static size_t count_headers(const struct http_request *request, const char *name)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < request->header_count; i++)
-        count += str_equal_any_case(request->headers[i].name, str_of(name));
-    return count;
-}
-
-/* Read the value of Content-Length; 0 if it was not sent. false: the value is not a number. */
-static bool read_length(const struct http_request *request, uint64_t *out)
-{
-    struct str text = http_request_header(request, "Content-Length");
-
-    *out = 0;
-    return text.len == 0 || digits_parse_unsigned(text, INT64_MAX, out);
-}
-
-/*
- * Whether another program on the way could see the end of the request elsewhere (request smuggling): two
- * lengths, or a length beside chunks.
- */
-static bool is_ambiguous(const struct http_request *request)
-{
-    size_t lengths = count_headers(request, "Content-Length");
-    size_t codings = count_headers(request, "Transfer-Encoding");
-    uint64_t length;
-
-    return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) || !read_length(request, &length) ||
-           (codings > 0 && !str_equal_any_case(
-                               http_request_header(request, "Transfer-Encoding"), STR_LITERAL("chunked")));
-}
-
-/*
- * Whether each header has a name. The library keeps a blank before the colon as part of the name, so that it does not
- * see a "Transfer-Encoding :" which another program on the way may see.
- */
-static bool has_names(const struct http_request *request)
-{
-    for (size_t i = 0; i < request->header_count; i++)
-        if (!header_name_is_valid(request->headers[i].name))
-            return false;
-    return true;
-}
-
-/* Why the request is refused before an owner sees it; NULL: it is not. */
-static const char *find_fault(const struct http_request *request)
-{
-    if (!has_names(request))
-        return "the name of a header has a character that is not allowed, such as a blank before the colon\n";
-    return is_ambiguous(request) ? "the request has two lengths, or none that is valid\n" : NULL;
 }
 
 /* ---- wishes ---- */
@@ -357,7 +259,7 @@ static bool is_too_large(const struct exchange *exchange)
 {
     uint64_t length;
 
-    return read_length(&exchange->base.request, &length) &&
+    return request_head_length(&exchange->base.request, &length) &&
            length > exchange->server->options.limits.body_bytes;
 }
 
@@ -372,7 +274,7 @@ static bool waits_for_body(const struct exchange *exchange, unsigned wishes)
     uint64_t length = 0;
 
     return exchange->state == EXCHANGE_BEGUN && (wishes & WISH_REPLY) &&
-           !http_request_has_header(request, "Expect") && read_length(request, &length) &&
+           !http_request_has_header(request, "Expect") && request_head_length(request, &length) &&
            length <= AWAITED_BYTES;
 }
 
@@ -509,7 +411,7 @@ static enum MHD_Result refuse_request(struct connection *connection, unsigned st
     return result;
 }
 
-static enum MHD_Result begin_exchange(struct connection *connection, const char *method)
+static enum MHD_Result begin_exchange(struct connection *connection, const struct request_head *head)
 {
     struct exchange *exchange;
     const char *fault;
@@ -518,13 +420,14 @@ static enum MHD_Result begin_exchange(struct connection *connection, const char 
         return refuse_without_room(connection);
     if (has_long_headers(connection))
         return refuse_request(connection, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, TOO_LONG_TEXT);
-    exchange = exchange_new(connection, method);
-    fault = find_fault(&exchange->base.request);
+    exchange = exchange_new(connection);
+    fault = request_head_read(connection, head, &exchange->base.arena, &exchange->base.request);
     if (fault) {
         arena_cleanup(&exchange->base.arena);
         free(exchange);
         return refuse_request(connection, MHD_HTTP_BAD_REQUEST, fault);
     }
+    exchange->base.reply.closes = http_request_has_header(&exchange->base.request, "Transfer-Encoding");
     connection->exchange = exchange;
     connection->server->exchanges++;
     connection_enter(connection, CONNECTION_WORKING, 0);
@@ -586,8 +489,6 @@ enum MHD_Result exchange_handle(void *context, struct MHD_Connection *library, c
     struct exchange *exchange;
 
     (void)context;
-    (void)url;
-    (void)version;
     (void)state;
     if (!connection)
         return MHD_NO;
@@ -595,7 +496,8 @@ enum MHD_Result exchange_handle(void *context, struct MHD_Connection *library, c
     if (!exchange && !connection_admits_client(connection))
         return MHD_NO;
     if (!exchange)
-        return begin_exchange(connection, method);
+        return begin_exchange(
+            connection, &(struct request_head){ method, url, version, header_bytes(connection) });
     if (*upload_size > 0) {
         struct str part = str_of_bytes(upload, *upload_size);
 

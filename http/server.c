@@ -214,7 +214,7 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
         (unsigned)(limits->connections + SPARE_CONNECTIONS), MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_bytes,
         MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server, MHD_OPTION_NOTIFY_COMPLETED,
         exchange_completed, server, MHD_OPTION_URI_LOG_CALLBACK, connection_note_target, server,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, server,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_ARRAY, server->tls ? tls : none, MHD_OPTION_END);
 }
 

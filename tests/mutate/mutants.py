@@ -368,11 +368,20 @@ MUTANTS = [
               "index && index->is_unique && index_has_manifest(index);")],
      "test_store", "build_range_owners", ["a_violation_that_is_noted_before_the_owner_is_known_goes_again"]),
 
-    ("G48", [("http/exchange.c", "return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) ||", "return lengths > 9 || codings > 1 ||")],
+    ("G48", [("http/request_head.c", "return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) ||", "return lengths > 9 || codings > 1 ||")],
      "test_http", "http_server", ["a_request_whose_end_is_in_doubt_is_refused"]),
 
-    ("G48", [("http/exchange.c", "    if (!has_names(request))\n", "    if (!has_names(request) && false)\n")],
+    ("G48", [("http/request_head.c", "    if (!has_names(out))\n", "    if (!has_names(out) && false)\n")],
      "test_http", "http_server", ["a_request_whose_end_is_in_doubt_is_refused"]),
+
+    ("G48", [("http/request_head.c", "    if (!is_gapless)\n", "    if (!is_gapless && false)\n")],
+     "test_http", "http_server", ["a_head_that_may_be_read_differently_is_refused"]),
+
+    ("G48", [("http/request_head.c", "    if (has_controls(out))\n", "    if (has_controls(out) && false)\n")],
+     "test_http", "http_server", ["a_head_that_may_be_read_differently_is_refused"]),
+
+    ("G48", [("http/exchange.c", "http_request_has_header(&exchange->base.request, \"Transfer-Encoding\")", "false")],
+     "test_http", "http_server", ["behind_a_request_in_chunks_no_other_is_read"]),
 
     ("G54", [("store/blobs/sql/blob_append.sql", "and state = 1 and writer = $3::int8", "and state = 1 and (writer = $3::int8 or true)")],
      "test_store", "blobs", ["only_the_last_stream_of_an_upload_appends"]),
