@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_lifecycle.c - how calls and servers end: cancellation, deadlines, late replies, stop, and addresses in use. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -55,6 +57,65 @@ static int finish(struct rpc_stream *stream)
     rpc_stream_finish(stream, &arena, &status);
     return status.code;
 }
+
+/* A descriptor beyond the standard ones that is open on /dev/null: the door's spare one. */
+static int find_spare(void)
+{
+    char path[64], target[64];
+
+    for (int fd = 3; fd < 1024; fd++) {
+        ssize_t length;
+
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        length = readlink(path, target, sizeof(target));
+        if (length == (ssize_t)strlen("/dev/null") && memcmp(target, "/dev/null", (size_t)length) == 0)
+            return fd;
+    }
+    ck_abort_msg("the door has no spare descriptor");
+    return -1;
+}
+
+static int connect_late(int socket_number)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+    memcpy(address.sun_path, echo.address + strlen("unix:"), strlen(echo.address) - strlen("unix:"));
+    return connect(socket_number, (struct sockaddr *)&address, sizeof(address));
+}
+
+static int call_unary(void)
+{
+    struct rpc_status status;
+    struct str reply;
+
+    rpc_channel_call(echo.channel, &(struct rpc_request){ "/test.Echo/Unary", STR_EMPTY, CALL_MS }, &arena,
+        &reply, &status);
+    return status.code;
+}
+
+/* The core is told of a connection once: if there is no descriptor then, the door's own thread goes on trying. */
+START_TEST(a_connection_without_a_descriptor_is_turned_away_once_there_is_one)
+{
+    int spare = find_spare(), client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct pollfd hang_up = { .fd = client, .events = POLLIN };
+    struct rlimit files, none;
+    char byte;
+
+    ck_assert_int_eq(call_unary(), 0); /* all descriptors that the core needs for calls are open */
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+    none = (struct rlimit){ .rlim_cur = 3, .rlim_max = files.rlim_max };
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    ck_assert_int_eq(connect_late(client), 0);
+    while (fcntl(spare, F_GETFD) >= 0) /* until the door has tried with its spare descriptor, in vain */
+        sched_yield();
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+
+    ck_assert_int_eq(poll(&hang_up, 1, CALL_MS), 1);
+    ck_assert_int_le(recv(client, &byte, 1, 0), 0);
+    close(client);
+    ck_assert_int_eq(call_unary(), 0);
+}
+END_TEST
 
 START_TEST(handler_sees_the_client_leave)
 {
@@ -676,6 +737,7 @@ Suite *test_lifecycle_suite(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, a_connection_without_a_descriptor_is_turned_away_once_there_is_one);
     tcase_add_test(tc, handler_sees_the_client_leave);
     tcase_add_test(tc, handler_sees_the_deadline_pass);
     tcase_add_test(tc, reading_handler_sees_the_client_leave);
