@@ -4,7 +4,7 @@
 import time
 import unittest
 
-from tavola_test import client
+from tavola_test import client, log_lines
 from tavola_test.client import ApiError
 from tavola_test.credentials import sas, token
 from tavola_test.security_case import OK, SecurityCase, result
@@ -143,6 +143,26 @@ class AuditLog(SecurityCase):
             result(signed.create_table, name="Flood")
             return any(record.left_out > 0 for record in self.records(account="globex"))
         wait_for("a record with the number of calls left out", counted)
+
+    def test_records_that_could_not_be_stored_are_counted_by_the_next(self):
+        """While no record can be stored, calls are answered as ever; the first record afterwards has their number."""
+        keys = self.new_account("unrecorded")
+        signed = self.connect(sas(keys[0], "people", account="unrecorded", permissions="r"))
+        lost = lambda: [line for line in log_lines.of(self.stack.server.output(), "audit_record_lost") if line["account"] == "unrecorded"]
+        self.stack.sql("create function refuse_record() returns trigger language plpgsql as $$ begin raise exception 'the disk is full'; end $$;"
+                       "create trigger refuse_record before insert on audit_records for each row when (new.account = 'unrecorded')"
+                       " execute function refuse_record()")
+        self.addCleanup(self.stack.sql, "drop function if exists refuse_record cascade")
+        wait_for("the new account", lambda: result(signed.create_table, name="Lost")[1] == "AUTHORIZATION_FAILURE")
+        for _ in range(2):
+            self.assertNotEqual(result(signed.create_table, name="Lost"), OK)
+        wait_for("the failures", lambda: len(lost()) >= 3)
+        count = len(lost())
+        self.assertEqual(self.records(account="unrecorded"), [])
+        self.stack.sql("drop function refuse_record cascade")
+        self.assertNotEqual(result(signed.create_table, name="Kept"), OK)
+        wait_for("the record", lambda: self.records(account="unrecorded"))
+        self.assertEqual([record.left_out for record in self.records(account="unrecorded")], [count])
 
     # ---- reading ----
 
