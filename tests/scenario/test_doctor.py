@@ -242,6 +242,13 @@ class Doctor(unittest.TestCase):
             subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a", "-days", days,
                             "-keyout", "/dev/null", "-out", path], check=True, stderr=subprocess.DEVNULL)
             self.assertEqual([one["severity"] for one in look()], [wanted])
+        key, request = (os.path.join(self.stack.folder, name) for name in ("expired.key", "expired.csr"))
+        subprocess.run(["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a", "-keyout", key, "-out", request], check=True,
+                       stderr=subprocess.DEVNULL)
+        subprocess.run(["openssl", "x509", "-req", "-in", request, "-key", key, "-days", "-1", "-out", path], check=True,
+                       stderr=subprocess.DEVNULL)
+        [found] = look()
+        self.assertEqual((found["severity"], found["what"]), ("problem", path + " has expired"))
         with open(path, "w", encoding="ascii") as file:
             file.write("no certificate")
         [found] = look()

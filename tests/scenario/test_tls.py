@@ -2,6 +2,7 @@
 """TLS between callers and server, and between server and PostgreSQL."""
 
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -184,6 +185,9 @@ class CommandLine(TlsCase):
             return run_program("tavola", *options, "health").returncode == 0
 
         wait_for("health over TLS", answers)
+        told = run_program("tavola", *options, "doctor", "--no-probe", "--all").stdout
+        self.assertRegex(told, r"warning  certificates: the server's certificate is valid for [12] more days")
+        self.assertRegex(told, rf"warning  certificates: {re.escape(certificate)} is valid for [12] more days")
         settings = {
             "TAVOLA_TARGET": target,
             "TAVOLA_CA": self.authority.file,
