@@ -93,6 +93,37 @@ START_TEST(a_crowded_table_forgets_the_idle_first)
 }
 END_TEST
 
+enum { CROWD = 12000 };
+
+/* Which of a crowd of partitions are forgotten, on a server of its own: those with too many others in their set. */
+static void find_forgotten(bool forgotten[CROWD])
+{
+    rates = rates_new(&(struct rate_limits){ { 0, 1, 0 } });
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < CROWD; i++) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "%d", i);
+            forgotten[i] = put("a", name, 1, SECOND_US);
+        }
+    rates_free(rates);
+    rates = NULL;
+}
+
+/* Otherwise a caller could find names that make a server forget the rate of another one. */
+START_TEST(each_server_has_sets_of_its_own)
+{
+    static bool forgotten[2][CROWD];
+
+    find_forgotten(forgotten[0]);
+    find_forgotten(forgotten[1]);
+
+    ck_assert_ptr_nonnull(memchr(forgotten[0], true, CROWD));
+    ck_assert_ptr_nonnull(memchr(forgotten[0], false, CROWD));
+    ck_assert_mem_ne(forgotten[0], forgotten[1], sizeof(forgotten[0]));
+}
+END_TEST
+
 static bool creates(enum operation_kind kind, const char *account, int64_t now_us)
 {
     const struct operation operation = {
@@ -165,6 +196,7 @@ Suite *test_rates_suite(void)
     tcase_add_test(tc, partitions_have_rates_of_their_own);
     tcase_add_test(tc, a_large_request_is_paid_off_afterwards);
     tcase_add_test(tc, a_crowded_table_forgets_the_idle_first);
+    tcase_add_test(tc, each_server_has_sets_of_its_own);
     tcase_add_test(tc, changes_of_tables_have_a_rate_of_their_own_and_five_seconds_at_once);
     tcase_add_test(tc, inflated_bytes_are_paid_off_before_the_next_message);
     tcase_add_test(tc, without_a_rate_all_are_inflated);
