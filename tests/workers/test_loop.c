@@ -49,6 +49,7 @@ static struct fake {
     int waited;             /* for locks that other transactions hold */
     int64_t lock_us;        /* how long each time */
     int steps, counted, delayed, buried, scans, scans_from_start, due_looks;
+    int ranges_scanned, first_scanned; /* bucket ranges; the test resets the number before a scan */
     int begun, claimed, renewed, released, looked_for_dead, looked_for_waiting;
     bool due_has_scope;
     bool reconciled_before_hand, dead_hand_is_locked;
@@ -419,6 +420,7 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
 
     (void)store;
     TRY(fake_down(err));
+    fake.first_scanned = fake.ranges_scanned++ == 0 ? what->range : fake.first_scanned;
     fake.scans += what->range == 0;
     fake.scans_from_start += what->range == 0 && !what->rest_only && intent_id_is_none(what->from_id);
     fake.scan_age_ms = what->min_age_ms;
@@ -1435,6 +1437,25 @@ START_TEST(a_poller_takes_a_share_of_every_bucket_first)
 }
 END_TEST
 
+/* A range that always has a whole claim of work would otherwise keep the others from their turn. */
+START_TEST(each_scan_of_a_poller_begins_at_the_next_range)
+{
+    int first = -1;
+
+    config.claim_batch = 2;
+    given_a_backlog(1, 100);
+    redis_server_kill(&server);
+
+    for (int turn = 0; turn <= LEASE_RANGES; turn++) {
+        fake.ranges_scanned = 0;
+        loop_turn(&loop);
+        ck_assert_int_gt(fake.ranges_scanned, 0);
+        ck_assert_int_eq(fake.first_scanned, first < 0 ? fake.first_scanned : (first + 1) % LEASE_RANGES);
+        first = fake.first_scanned;
+    }
+}
+END_TEST
+
 START_TEST(without_redis_intents_are_taken_from_the_database)
 {
     fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
@@ -1934,6 +1955,7 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, what_a_stop_finds_unstarted_is_handed_back);
     tcase_add_test(consumer, a_poller_takes_a_whole_claim_of_one_bucket);
     tcase_add_test(consumer, a_poller_takes_a_share_of_every_bucket_first);
+    tcase_add_test(consumer, each_scan_of_a_poller_begins_at_the_next_range);
     tcase_add_test(consumer, without_redis_intents_are_taken_from_the_database);
     suite_add_tcase(suite, consumer);
 
