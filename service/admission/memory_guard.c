@@ -106,19 +106,22 @@ static void check_memory(struct memory_guard *guard)
     give_back(guard, resident);
 }
 
+int64_t memory_guard_next_look(int64_t due_us, int64_t now_us)
+{
+    return numbers_max(due_us + LOOK_US, now_us);
+}
+
 static void *run_guard(void *argument)
 {
     struct memory_guard *guard = argument;
-    int64_t deadline_us = clock_monotonic_us();
+    int64_t due_us = clock_monotonic_us() + LOOK_US;
 
     pthread_mutex_lock(&guard->lock);
     while (!guard->stopping) {
-        deadline_us += LOOK_US;
-        if (condition_wait_until(&guard->changed, &guard->lock, deadline_us))
+        if (condition_wait_until(&guard->changed, &guard->lock, due_us))
             continue;
         check_memory(guard);
-        deadline_us =
-            numbers_max(deadline_us, clock_monotonic_us() - LOOK_US); /* after a stall, one look is enough */
+        due_us = memory_guard_next_look(due_us, clock_monotonic_us());
     }
     pthread_mutex_unlock(&guard->lock);
     return NULL;

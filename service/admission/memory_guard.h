@@ -21,6 +21,12 @@ struct http_server;
 struct memory_guard *memory_guard_start(
     const struct memory_bound *bound, struct rpc_server *server, struct http_server *http);
 
+/*
+ * When to look again (clock_monotonic_us), after a look that was due at due_us and has ended at now_us. Looks that a
+ * stall has kept from being made are not made up for.
+ */
+int64_t memory_guard_next_look(int64_t due_us, int64_t now_us);
+
 /* Stop and free the guard. Accepts NULL. */
 void memory_guard_stop(struct memory_guard *guard);
 
