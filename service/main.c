@@ -242,8 +242,8 @@ static enum status start_rpc(struct server *server, const struct service_config 
         log_number("per_address", options.limits.connections_per_address));
     if (rpc_server_start(&options, &server->rpc, err) != STATUS_OK)
         return cannot_start("TAVOLA_LISTEN", config->listen, err);
-    server->listener =
-        listener_probe_start(config->listen, rpc_server_port(server->rpc), &server->service.health);
+    server->listener = listener_probe_start(
+        config->listen, rpc_server_port(server->rpc), LISTENER_PROBE_PERIOD_MS, &server->service.health);
     return STATUS_OK;
 }
 

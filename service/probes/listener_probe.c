@@ -28,7 +28,7 @@ static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"
 
 struct listener_probe {
     const char *address;
-    int port;
+    int port, period_ms;
     struct health *health;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -126,7 +126,7 @@ bool listener_probe_once(const char *address, int port, int timeout_ms)
 /* Wait for the next period. false: the probe stops. */
 static bool pause_for_a_period(struct listener_probe *probe)
 {
-    int64_t deadline_us = clock_monotonic_us() + (int64_t)LISTENER_PROBE_PERIOD_MS * US_PER_MS;
+    int64_t deadline_us = clock_monotonic_us() + (int64_t)probe->period_ms * US_PER_MS;
     bool stopping;
 
     pthread_mutex_lock(&probe->lock);
@@ -157,12 +157,14 @@ static void *run_probe(void *argument)
     return NULL;
 }
 
-struct listener_probe *listener_probe_start(const char *address, int port, struct health *health)
+struct listener_probe *listener_probe_start(
+    const char *address, int port, int period_ms, struct health *health)
 {
     struct listener_probe *probe = xcalloc(1, sizeof(*probe));
 
     probe->address = address;
     probe->port = port;
+    probe->period_ms = period_ms;
     probe->health = health;
     pthread_mutex_init(&probe->lock, NULL);
     condition_init(&probe->changed);

@@ -29,8 +29,12 @@ bool listener_probe_once(const char *address, int port, int timeout_ms);
 
 struct listener_probe;
 
-/* Start the thread. health and address must outlive it. */
-struct listener_probe *listener_probe_start(const char *address, int port, struct health *health);
+/*
+ * Start the thread, which tries every period_ms (LISTENER_PROBE_PERIOD_MS; tests have less time). health and
+ * address must outlive it.
+ */
+struct listener_probe *listener_probe_start(
+    const char *address, int port, int period_ms, struct health *health);
 
 /* Stop the thread; waits for an attempt that is under way. Accepts NULL. */
 void listener_probe_stop(struct listener_probe *probe);

@@ -9,12 +9,13 @@
 #include <check.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { SHORT_MS = 100, LONG_MS = 20000 };
+enum { SHORT_MS = 100, LONG_MS = 20000, PERIOD_MS = 20 };
 
 static int listener, port;
 static bool answers;
@@ -92,6 +93,52 @@ START_TEST(health_tells_of_a_silent_listener)
 }
 END_TEST
 
+static void *serve_all(void *unused)
+{
+    int one;
+
+    (void)unused;
+    while ((one = accept(listener, NULL, NULL)) >= 0)
+        close(one);
+    return NULL;
+}
+
+static void await_health(struct health *health, bool is_serving)
+{
+    while (health_is_serving(health, true) != is_serving)
+        sched_yield();
+}
+
+/* A port that is bound, but not listened on, does not answer. */
+START_TEST(the_thread_tells_health_of_a_silent_listener_and_of_its_return)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+    };
+    struct listener_probe *probe;
+    struct health health;
+    pthread_t server;
+    int on = 1;
+
+    health_init(&health);
+    health_set_available(&health, true);
+    close(listener);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+    ck_assert_int_eq(bind(listener, (void *)&address, sizeof(address)), 0);
+    probe = listener_probe_start("127.0.0.1:0", port, PERIOD_MS, &health);
+    await_health(&health, false);
+
+    ck_assert_int_eq(listen(listener, 4), 0);
+    ck_assert_int_eq(pthread_create(&server, NULL, serve_all, NULL), 0);
+    await_health(&health, true);
+
+    listener_probe_stop(probe);
+    ck_assert_int_eq(shutdown(listener, SHUT_RDWR), 0);
+    pthread_join(server, NULL);
+}
+END_TEST
+
 Suite *test_listener_probe_suite(void)
 {
     Suite *suite = suite_create("listener_probe");
@@ -101,6 +148,7 @@ Suite *test_listener_probe_suite(void)
     tcase_add_loop_test(tcase, a_listener_that_takes_connections_is_alive, 0, 3);
     tcase_add_test(tcase, a_listener_without_a_server_is_not_available);
     tcase_add_test(tcase, health_tells_of_a_silent_listener);
+    tcase_add_test(tcase, the_thread_tells_health_of_a_silent_listener_and_of_its_return);
     suite_add_tcase(suite, tcase);
     return suite;
 }
