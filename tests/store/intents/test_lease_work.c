@@ -291,6 +291,21 @@ START_TEST(a_retry_is_found_once_it_is_due)
 }
 END_TEST
 
+START_TEST(a_retry_that_is_far_ahead_is_due_because_the_clock_was_set_back)
+{
+    struct intent message = world_message("a");
+
+    world_put(&world, "a", "Bonn", "x");
+    count_one(&message);
+    ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
+    test_sql(world.sql, "update dead_letters set next_try = next_try + interval '1 hour'");
+
+    ck_assert_uint_eq(due(10).count, 1);
+    test_sql(world.sql, "update dead_letters set index_id = 5"); /* no work of the key as a whole */
+    ck_assert_uint_eq(due(10).count, 0);
+}
+END_TEST
+
 /* 50 transactions that have failed: the last one is quiet's, the others noisy's. */
 static void given_due_transactions(void)
 {
@@ -447,6 +462,7 @@ Suite *test_lease_work_suite(void)
     tcase_add_test(tc, a_range_is_applied_up_to_its_oldest_open_intent);
     tcase_add_test(tc, failures_are_counted_and_hide_the_key_until_its_next_try);
     tcase_add_test(tc, a_retry_is_found_once_it_is_due);
+    tcase_add_test(tc, a_retry_that_is_far_ahead_is_due_because_the_clock_was_set_back);
     tcase_add_test(tc, retries_of_paused_work_hide_no_others);
     tcase_add_test(tc, many_retries_of_one_account_hide_no_others);
     tcase_add_test(tc, a_key_with_nothing_open_has_nothing_to_count_or_bury);
