@@ -6,7 +6,7 @@ import os
 import threading
 import unittest
 
-from tavola_test import audit, blobs, log_lines
+from tavola_test import audit, blobs, chunk_stores, log_lines
 from tavola_test.blobs import COLLECT_AT_ONCE, CHUNK, content, get, put
 from tavola_test.case import ServerCase
 from tavola_test.chunk_stores import Directory
@@ -83,6 +83,23 @@ class InADirectory(unittest.TestCase):
             return not audit.counts(self.stack)
 
         wait_for("the files to go", is_clean, 30)
+
+    def unnamed(self):
+        return chunk_stores.differences(self.stack).get("objects that no row names", 0)
+
+    def test_the_part_of_a_file_that_a_killed_process_has_left_goes_with_its_stray(self):
+        part = f"default/ab/{'ab' * 32}-{'09' * 16}{chunk_stores.PART}"
+        path = os.path.join(self.folder, part)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(b"x")
+        self.assertEqual(self.unnamed(), 1)
+
+        self.stack.sql("insert into blob_strays (object_id, account, digest, store, due) values"
+                       f" ('{'09' * 16}', 'default', '\\x{'ab' * 32}', 1, now() + interval '15 minutes')")
+        self.assertEqual(self.unnamed(), 0)
+        self.end_waits()
+        wait_for("the part to go", lambda: part not in self.stack.chunk_store.names(), 30)
 
     def test_a_removal_that_fails_is_logged_and_tried_again(self):
         put(self.client, "stuck", content(CHUNK, 30))

@@ -92,6 +92,7 @@ def of_tests(folder):
     return Database()
 
 
+PART = ".part"  # chunks/chunk_directory.c
 NAME = """replace(account, '#', '-') || '/' || left(encode(digest, 'hex'), 2) || '/' || encode(digest, 'hex') || '-' ||
     replace(object_id::text, '-', '')"""
 
@@ -102,9 +103,13 @@ def named(stack, table):
 
 
 def differences(stack):
-    """How many objects the store has that no row names, and the other way round, without zeros. What is being put may count."""
+    """How many objects the store has that no row names, and the other way round, without zeros. What is being put may count.
+
+    The part of a file that a killed process has left goes with its stray, 15 minutes later.
+    """
     if isinstance(stack.chunk_store, Database):
         return {}
     found, chunks, strays = stack.chunk_store.names(), named(stack, "blob_chunks"), named(stack, "blob_strays")
+    strays |= {name + PART for name in strays}
     out = {"objects that no row names": len(found - chunks - strays), "objects that are missing": len(chunks - found)}
     return {what: count for what, count in out.items() if count}
