@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/folders.h"
 
@@ -84,15 +85,18 @@ static int write_bytes(int fd, struct str bytes)
     return 0;
 }
 
-/* Returns 0 or an errno. */
-static int write_part(const struct location *location, struct str bytes)
+/*
+ * Returns 0 or an errno. ETIME: it is too late. The part is there when the time is read, so a removal after that time
+ * removes the part, which then cannot be renamed, or the file that it has become.
+ */
+static int write_part(const struct location *location, struct str bytes, const struct chunk_wait *wait)
 {
     int failure, fd = openat(folders_last(&location->folders), location->part,
                      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
 
     if (fd < 0)
         return errno;
-    failure = write_bytes(fd, bytes);
+    failure = clock_monotonic_us() < wait->until_us ? write_bytes(fd, bytes) : ETIME;
     FAILPOINT("chunk_file.before_sync");
     if (failure == 0 && fsync(fd) != 0)
         failure = errno;
@@ -101,9 +105,9 @@ static int write_part(const struct location *location, struct str bytes)
     return failure;
 }
 
-static int write_file(const struct location *location, struct str bytes)
+static int write_file(const struct location *location, struct str bytes, const struct chunk_wait *wait)
 {
-    int folder = folders_last(&location->folders), failure = write_part(location, bytes);
+    int folder = folders_last(&location->folders), failure = write_part(location, bytes, wait);
 
     FAILPOINT("chunk_file.before_rename");
     if (failure == 0 && renameat(folder, location->part, folder, location->file) != 0)
@@ -122,9 +126,8 @@ static enum status put_file(struct chunk_store *store, const char *name, struct 
     struct location location;
     int failure = open_location((const struct chunk_directory *)store, name, true, &location);
 
-    (void)wait;
     if (failure == 0)
-        failure = write_file(&location, bytes);
+        failure = write_file(&location, bytes, wait);
     folders_close(&location.folders);
     return failure == 0 ? STATUS_OK : file_failure("write", failure, err);
 }

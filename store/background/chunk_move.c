@@ -290,13 +290,9 @@ static void *copy_some(void *context)
 /* The threads only wait for stores; without any this one copies all. */
 static void copy_chunks(struct batch *batch)
 {
-    const struct job *job = batch->job;
     pthread_t threads[THREADS];
     int count = 0;
 
-    batch->wait = (struct chunk_wait){ .until_us = clock_monotonic_us() + BATCH_WAIT_S * INT64_C(1000000),
-        .is_given_up = job->is_stopping,
-        .who = job->who };
     atomic_init(&batch->next, 0);
     while (count < THREADS && count < batch->count - 1 &&
            pthread_create(&threads[count], NULL, copy_some, batch) == 0)
@@ -414,6 +410,9 @@ static enum status move_chunks(struct batch *batch, struct error *err)
     TRY(check_stores(batch, err));
     if (batch->count == 0)
         return STATUS_OK;
+    batch->wait = (struct chunk_wait){ .until_us = clock_monotonic_us() + BATCH_WAIT_S * INT64_C(1000000),
+        .is_given_up = batch->job->is_stopping,
+        .who = batch->job->who }; /* from before the strays are noted */
     if (batch->target != CHUNK_STORE_POSTGRESQL) {
         TRY(worker_attempt(batch->job->store, reserve_objects, batch, err));
         FAILPOINT("chunk_move.after_reserve");

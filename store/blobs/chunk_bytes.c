@@ -18,7 +18,7 @@
 
 enum reserve_column { RESERVE_PRESENT, RESERVE_MAY };
 
-/* One attempt at a chunk ends then, so that a stray that is being put is not due yet. */
+/* No attempt at a chunk begins to put bytes later, so that they are there when their stray is due. */
 enum { STORE_WAIT_S = 60, STRAY_KEPT_S = LIMIT_PUT_KEPT_S };
 _Static_assert((int)CHUNK_STORE_MAX_BYTES == (int)LIMIT_BLOB_CHUNK_BYTES, "a chunk is one object");
 _Static_assert((int)STRAY_KEPT_S >= 5 * (int)STORE_WAIT_S, "a stray outlives the attempt to put it");
@@ -108,15 +108,14 @@ static enum status reserve_object(
 }
 
 static enum status put_object(struct session *session, const struct operation *operation,
-    const struct chunk_bytes *chunk, struct error *err)
+    const struct chunk_bytes *chunk, const struct chunk_wait *wait, struct error *err)
 {
     struct chunk_store *store = store_of(session, (int)chunk->store);
     const char *name = chunk_bytes_name(
         operation->account, blob_digest_str(&chunk->digest), &chunk->object, &session->arena);
-    struct chunk_wait wait = wait_of(operation);
     struct error failure = { 0 };
 
-    if (store->calls->put(store, name, operation->in.blob.bytes, &wait, &failure) == STATUS_OK)
+    if (store->calls->put(store, name, operation->in.blob.bytes, wait, &failure) == STATUS_OK)
         return STATUS_OK;
     return refuse_store(&failure, err);
 }
@@ -124,6 +123,8 @@ static enum status put_object(struct session *session, const struct operation *o
 enum status chunk_bytes_prepare(
     struct session *session, const struct operation *operation, struct chunk_bytes *out, struct error *err)
 {
+    struct chunk_wait wait = wait_of(operation); /* from before the stray is noted */
+
     *out = (struct chunk_bytes){ .digest = blob_hash_of(operation->in.blob.bytes),
         .store = session->chunks ? session->chunks->put_into : CHUNK_STORE_POSTGRESQL };
     if (out->store == CHUNK_STORE_POSTGRESQL)
@@ -133,7 +134,7 @@ enum status chunk_bytes_prepare(
     FAILPOINT("chunk.after_reserve");
     if (out->is_present)
         return STATUS_OK;
-    TRY(put_object(session, operation, out, err));
+    TRY(put_object(session, operation, out, &wait, err));
     FAILPOINT("chunk.after_put");
     return STATUS_OK;
 }

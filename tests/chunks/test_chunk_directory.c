@@ -2,6 +2,7 @@
 /*
  * test_chunk_directory.c - chunks as files: what a crash leaves, what a full disk does, and which files are touched.
  */
+#include "base/clock.h"
 #include "chunks/chunk_directory.h"
 
 #include <check.h>
@@ -123,6 +124,16 @@ START_TEST(what_a_crash_has_left_is_written_over_and_removed)
 }
 END_TEST
 
+START_TEST(a_put_that_begins_too_late_leaves_nothing)
+{
+    const struct chunk_wait over = { .until_us = clock_monotonic_us() };
+    struct error err = { 0 };
+
+    ck_assert_int_eq(store->calls->put(store, NAME, STR_LITERAL("bytes"), &over, &err), STATUS_UNAVAILABLE);
+    ck_assert(!exists(NAME) && !exists(NAME ".part"));
+}
+END_TEST
+
 START_TEST(a_disk_that_is_full_leaves_nothing)
 {
     const struct rlimit few = { 3, RLIM_INFINITY }, many = { RLIM_INFINITY, RLIM_INFINITY };
@@ -205,6 +216,7 @@ Suite *test_chunk_directory_suite(void)
     tcase_add_test(tc, what_is_put_is_there_until_it_is_removed);
     tcase_add_test(tc, other_users_cannot_read_chunks);
     tcase_add_test(tc, what_a_crash_has_left_is_written_over_and_removed);
+    tcase_add_test(tc, a_put_that_begins_too_late_leaves_nothing);
     tcase_add_test(tc, a_disk_that_is_full_leaves_nothing);
     tcase_add_test(tc, a_directory_that_is_not_mounted_is_not_made_and_loses_nothing);
     tcase_add_test(tc, a_file_that_is_too_large_is_not_read);

@@ -69,8 +69,8 @@ static enum status put_object(struct chunk_store *store, const char *name, struc
     struct memory_store *memory = (struct memory_store *)store;
     enum status status = STATUS_OK;
 
-    (void)wait;
     pthread_mutex_lock(&memory->mutex);
+    memory->put_until_us = wait->until_us;
     if (is_told(&memory->failing_puts)) {
         status = error_set(err, STATUS_UNAVAILABLE, "no space left on /secret/path");
     } else {

@@ -27,6 +27,7 @@ struct memory_store {
     struct arena arena;
     struct memory_object objects[CHUNK_WORLD_OBJECTS];
     int puts, wrong_gets, failing_puts, failing_gets, failing_removals; /* the next so many calls */
+    int64_t put_until_us;                                               /* of the last put */
     void (*on_put)(void);
     void (*on_get)(void);
     void (*after_get)(void); /* when the bytes have been read */

@@ -5,6 +5,7 @@
  */
 #include <check.h>
 
+#include "base/clock.h"
 #include "base/digits.h"
 #include "domain/blobs/blob_hash.h"
 #include "store/sql.h"
@@ -144,6 +145,35 @@ START_TEST(bytes_that_the_collector_is_about_to_remove_become_no_chunk) /* guard
     chunk_world_end_waits(&at);
     ck_assert_int_eq(chunk_world_remove_strays(&at).removed, 1);
     call_succeeded(chunk_world_read(&at, 1));
+}
+END_TEST
+
+/* Returns, in the argument, when the note of a stray waits for the holder of the table. */
+static void *let_note_go_on(void *noted_us)
+{
+    PGconn *sql = test_connect(at.world.conninfo);
+
+    test_await(sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and "
+                    "datname = current_database()");
+    *(int64_t *)noted_us = clock_monotonic_us();
+    test_sql(at.world.sql, "commit");
+    PQfinish(sql);
+    return NULL;
+}
+
+START_TEST(the_time_of_a_put_runs_from_before_its_stray_is_noted)
+{
+    const int64_t a_minute_us = 60000000;
+    int64_t noted_us = 0;
+    pthread_t helper;
+
+    chunk_world_begin(&at, 1);
+    test_sql(at.world.sql, "begin; lock table blob_strays in exclusive mode");
+    ck_assert_int_eq(pthread_create(&helper, NULL, let_note_go_on, &noted_us), 0);
+    call_succeeded(chunk_world_append(&at, 1, 'x'));
+    pthread_join(helper, NULL);
+
+    ck_assert_int_lt(at.directory.put_until_us, noted_us + a_minute_us);
 }
 END_TEST
 
@@ -360,6 +390,7 @@ Suite *test_chunk_stores_suite(void)
     tcase_add_test(tc, no_bytes_leave_a_database_that_admits_older_programs);
     tcase_add_test(tc, bytes_that_are_gone_become_no_chunk);
     tcase_add_test(tc, bytes_that_the_collector_is_about_to_remove_become_no_chunk);
+    tcase_add_test(tc, the_time_of_a_put_runs_from_before_its_stray_is_noted);
     tcase_add_test(tc, a_chunk_that_is_gone_is_not_named);
     tcase_add_test(tc, the_collector_leaves_a_chunk_that_a_stream_has_found);
     tcase_add_test(tc, bytes_of_a_collected_chunk_are_kept_and_then_go);
