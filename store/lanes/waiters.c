@@ -26,10 +26,20 @@ enum { MARGIN_US = 100000 };
 enum { PROBES_PER_UNIT = 16 };
 
 /*
- * The time until the database is asked again. Freshness mostly comes within milliseconds, so the
- * database is asked again after a quarter of the time that the operation has waited.
+ * The time until the database is asked again: a quarter of the time that the operation has waited, within the bounds of
+ * what it waits for. Freshness mostly comes within milliseconds; a watch promises changes within 50 ms.
  */
-enum { PAUSE_US = 50000, MIN_PAUSE_US = 3000, MAX_PAUSE_US = 250000 };
+static const struct pace {
+    int64_t min_us, max_us;
+} paces[OPERATION_WAIT_COUNT] = {
+    [OPERATION_WAIT_JOB] = { 50000, 250000 },
+    [OPERATION_WAIT_TRANSACTION] = { 50000, 250000 },
+    [OPERATION_WAIT_CHANGES] = { 50000, 50000 },
+    [OPERATION_WAIT_FRESHNESS] = { 3000, 250000 },
+};
+
+/* Waits that are asked about less often are asked about together, at multiples of this time. */
+enum { TOGETHER_US = 50000 };
 
 enum answer {
     ANSWER_OPEN, /* the event has not come, or the database did not answer */
@@ -361,14 +371,16 @@ static bool must_answer(const struct operation *operation, int64_t now_us)
 /* When to ask again; not later than the operation must be answered. */
 static int64_t next_ask_us(const struct waiter *waiter, int64_t now_us)
 {
-    int64_t pause_us = PAUSE_US, latest_us = latest_answer_us(waiter->operation);
+    const struct pace *pace = &paces[operation_waits_for(waiter->operation)];
+    int64_t pause_us = (now_us - waiter->since_us) / 4, latest_us = latest_answer_us(waiter->operation),
+            next_us;
 
-    if (operation_waits_for(waiter->operation) == OPERATION_WAIT_FRESHNESS) {
-        pause_us = (now_us - waiter->since_us) / 4;
-        pause_us = pause_us > MIN_PAUSE_US ? pause_us : MIN_PAUSE_US;
-        pause_us = pause_us < MAX_PAUSE_US ? pause_us : MAX_PAUSE_US;
-    }
-    return latest_us < now_us + pause_us ? latest_us : now_us + pause_us;
+    pause_us = pause_us > pace->min_us ? pause_us : pace->min_us;
+    pause_us = pause_us < pace->max_us ? pause_us : pace->max_us;
+    next_us = now_us + pause_us;
+    if (pause_us >= TOGETHER_US)
+        next_us -= next_us % TOGETHER_US; /* still later than now */
+    return latest_us < next_us ? latest_us : next_us;
 }
 
 /* Release a look-up that waited for freshness. */

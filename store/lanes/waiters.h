@@ -3,9 +3,10 @@
  * waiters.h - operations that wait for an event before they run. A waiting operation holds neither
  * a thread nor a connection.
  *
- * One statement asks the database about all waits of one kind that are due. A new wait is asked
- * about at once, and then at most twenty times a second. For a wait for freshness, the intervals
- * are short at first and then grow.
+ * One statement asks the database about all waits of one kind that are due, together at most twenty
+ * times a second. A new wait is asked about at once. The intervals grow with the time that an
+ * operation has waited, to a quarter of a second; they are short at first for a wait for freshness,
+ * and stay the same for a wait for changes.
  */
 #ifndef STORE_LANES_WAITERS_H
 #define STORE_LANES_WAITERS_H
