@@ -220,9 +220,14 @@ static void print_forms(FILE *out)
         "fails if it is there,\n"
         "--merge leaves its other properties as they are, --if-match writes only if it still has the ETag (* "
         ": if it is there).\n"
-        "The new ETag is printed.\n"
+        "The new ETag is printed. tavola.expires=TIME, in JSON the member \"tavola.expires\", is the time "
+        "from "
+        "which the entity does\n"
+        "not exist any more; a write without it makes an entity that does not expire, and --merge keeps the "
+        "time.\n"
         "\n"
         "  tavola entity put people sales 0001 Name=Ada Age:int32=36\n"
+        "  tavola entity put people guests 0001 Name=Bob tavola.expires=2026-12-31T12:00:00Z\n"
         "  tavola entity put people '{\"PartitionKey\": \"sales\", \"RowKey\": \"0002\", \"Age\": 41,\n"
         "      \"Id@odata.type\": \"Edm.Int64\", \"Id\": \"9007199254740993\"}'\n");
 }

@@ -137,15 +137,15 @@ static bool open_output(struct export_run *run)
 
 static bool write_csv(struct export_run *run, const struct tavola_entity *entity)
 {
-    const char *misfit = csv_write_entity(&run->columns, entity, run->output);
+    struct csv_misfit misfit;
 
-    if (misfit)
-        fprintf(stderr,
-            "tavola export: the property %s of %s/%s has no column of its type: columns are those of the "
-            "first %d "
-            "entities; JSON lines hold any\n",
-            misfit, tavola_entity_key(entity).partition, tavola_entity_key(entity).row, SAMPLE);
-    return !misfit;
+    if (csv_write_entity(&run->columns, entity, run->output, &misfit))
+        return true;
+    fprintf(stderr,
+        "tavola export: the property %s of %s/%s %s; the columns are those of the first %d entities. JSON "
+        "lines hold any\n",
+        misfit.name, tavola_entity_key(entity).partition, tavola_entity_key(entity).row, misfit.why, SAMPLE);
+    return false;
 }
 
 /* Write the header, and the entities that the columns were taken from. */
@@ -382,6 +382,17 @@ static int run_export(const struct client_config *config, int argc, char **argv)
     return code;
 }
 
+static void print_content(FILE *out)
+{
+    fputs("\nThe file has of each entity its keys, its properties with their types, and when it expires "
+          "(tavola.expires).\nETag and Timestamp, which JSON lines have too, are given anew by an import. "
+          "The table's settings, its indexes, copy\nrules and change feed are not in the file.\n\nThe "
+          "columns of CSV are the properties of the first 1,000 entities. An export to CSV ends with an "
+          "error where an\nentity has a property that has no column of its type, an expiry without a "
+          "column, or a text with a character\nU+0000; JSON lines hold any entity.\n",
+        out);
+}
+
 static const struct command commands[] = {
     {
         .words = "export",
@@ -397,6 +408,7 @@ static const struct command commands[] = {
         .examples = "tavola export people --output people.jsonl\n"
                     "tavola export people --csv --filter 'Age ge 36' | head\n"
                     "tavola export people --snapshot --output people.jsonl\n",
+        .print_more = print_content,
         .run = run_export,
     },
 };

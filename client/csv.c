@@ -21,6 +21,15 @@ static const char *const type_names[] = {
     [TAVOLA_BINARY] = "binary",
 };
 
+static const struct csv_column expires_column = { "tavola.expires", "datetime" };
+
+static bool does_expire(const struct tavola_entity *entity)
+{
+    struct tavola_time expires = tavola_entity_expires(entity);
+
+    return expires.seconds != 0 || expires.nanos != 0;
+}
+
 /* ---- reading ---- */
 
 bool csv_is_complete(struct str text)
@@ -186,7 +195,7 @@ void csv_write_cell(const char *text, FILE *out)
     fputc('"', out);
 }
 
-const char *csv_value_text(const struct tavola_value *value, struct arena *arena)
+static const char *value_text(const struct tavola_value *value, struct arena *arena)
 {
     struct buf out;
 
@@ -222,19 +231,43 @@ const char *csv_value_text(const struct tavola_value *value, struct arena *arena
     return out.data;
 }
 
+const char *csv_cell_text(const struct tavola_entity *entity, const char *name, struct arena *arena)
+{
+    struct tavola_value expires = { .type = TAVOLA_DATETIME, .time = tavola_entity_expires(entity) };
+    const struct tavola_value *value;
+
+    if (strcmp(name, "PartitionKey") == 0)
+        return tavola_entity_key(entity).partition;
+    if (strcmp(name, "RowKey") == 0)
+        return tavola_entity_key(entity).row;
+    if (strcmp(name, expires_column.name) == 0)
+        return does_expire(entity) ? value_text(&expires, arena) : NULL;
+    value = tavola_entity_get(entity, name);
+    return value ? value_text(value, arena) : NULL;
+}
+
+/* Add a column unless it is there. false: too many columns. */
+static bool add_column(struct csv_columns *columns, struct csv_column column)
+{
+    if (has_column(columns, column.name))
+        return true;
+    if (columns->count == CSV_MAX_COLUMNS)
+        return false;
+    columns->columns[columns->count++] = column;
+    return true;
+}
+
 bool csv_add_columns(struct csv_columns *columns, const struct tavola_entity *entity, struct arena *arena)
 {
     const struct tavola_value *value;
     const char *name;
 
-    for (size_t i = 0; (value = tavola_entity_at(entity, i, &name)) != NULL; i++) {
-        if (has_column(columns, name))
-            continue;
-        if (columns->count == CSV_MAX_COLUMNS)
+    if (does_expire(entity) && !add_column(columns, expires_column))
+        return false;
+    for (size_t i = 0; (value = tavola_entity_at(entity, i, &name)) != NULL; i++)
+        if (!add_column(columns,
+                (struct csv_column){ arena_copy(arena, str_of(name)).data, type_names[value->type] }))
             return false;
-        columns->columns[columns->count++] =
-            (struct csv_column){ arena_copy(arena, str_of(name)).data, type_names[value->type] };
-    }
     return true;
 }
 
@@ -257,46 +290,49 @@ static bool is_of_column(const struct csv_column *column, const char *name, enum
            (!column->type ? !wanted : wanted && strcmp(column->type, wanted) == 0);
 }
 
-/* The name of a property without a column of its type; NULL: every property has one. */
-static const char *find_misfit(const struct csv_columns *columns, const struct tavola_entity *entity)
+/* Whether a line can hold the value: a text with U+0000 would end there. */
+static bool is_writable(const struct tavola_value *value)
 {
-    const struct tavola_value *value;
-    const char *name;
-
-    for (size_t i = 0; (value = tavola_entity_at(entity, i, &name)) != NULL; i++) {
-        size_t k = 0;
-
-        while (k < columns->count && !is_of_column(&columns->columns[k], name, value->type))
-            k++;
-        if (k == columns->count)
-            return name;
-    }
-    return NULL;
+    return value->type != TAVOLA_STRING || value->size == 0 || !memchr(value->data, '\0', value->size);
 }
 
-const char *csv_write_entity(const struct csv_columns *columns, const struct tavola_entity *entity, FILE *out)
+static bool find_misfit(
+    const struct csv_columns *columns, const struct tavola_entity *entity, struct csv_misfit *out)
 {
-    const char *misfit = find_misfit(columns, entity);
-    struct tavola_key key = tavola_entity_key(entity);
+    const struct tavola_value *value;
+
+    *out = (struct csv_misfit){ expires_column.name, "has no column" };
+    if (does_expire(entity) && !has_column(columns, expires_column.name))
+        return true;
+    for (size_t i = 0; (value = tavola_entity_at(entity, i, &out->name)) != NULL; i++) {
+        size_t k = 0;
+
+        while (k < columns->count && !is_of_column(&columns->columns[k], out->name, value->type))
+            k++;
+        out->why = k == columns->count ? "has no column of its type" : "has a character U+0000";
+        if (k == columns->count || !is_writable(value))
+            return true;
+    }
+    return false;
+}
+
+bool csv_write_entity(const struct csv_columns *columns, const struct tavola_entity *entity, FILE *out,
+    struct csv_misfit *misfit)
+{
     struct arena arena;
 
-    if (misfit)
-        return misfit;
+    if (find_misfit(columns, entity, misfit))
+        return false;
     arena_init(&arena);
     for (size_t i = 0; i < columns->count; i++) {
-        const char *name = columns->columns[i].name;
-        const struct tavola_value *value = tavola_entity_get(entity, name);
+        const char *text = csv_cell_text(entity, columns->columns[i].name, &arena);
 
         if (i > 0)
             fputc(',', out);
-        if (strcmp(name, "PartitionKey") == 0)
-            csv_write_cell(key.partition, out);
-        else if (strcmp(name, "RowKey") == 0)
-            csv_write_cell(key.row, out);
-        else if (value)
-            csv_write_cell(csv_value_text(value, &arena), out);
+        if (text)
+            csv_write_cell(text, out);
     }
     fputc('\n', out);
     arena_cleanup(&arena);
-    return NULL;
+    return true;
 }

@@ -6,7 +6,7 @@
  *     PartitionKey,RowKey,Name,Age:int32,Born:datetime
  *
  * A column without a type has strings. An empty cell means that the entity does not have the property; "" is
- * an empty string.
+ * an empty string. The column tavola.expires:datetime has the times at which entities expire.
  */
 #ifndef CLIENT_CSV_H
 #define CLIENT_CSV_H
@@ -56,18 +56,23 @@ enum tavola_code csv_read_entity(const struct csv_columns *columns, struct str r
 /* Write a cell, in quotes if it needs them or is empty. */
 void csv_write_cell(const char *text, FILE *out);
 
+/* A property that a line cannot hold, and the cause: "has no column of its type". */
+struct csv_misfit {
+    const char *name, *why;
+};
+
 /*
- * Write the header, or an entity. csv_write_entity returns NULL, or the name of a property that has no
- * column. Names and types of columns are borrowed.
+ * Write the header, or an entity. Names and types of columns are borrowed. false: a property does not fit; nothing was
+ * written.
  */
 void csv_write_header(const struct csv_columns *columns, FILE *out);
-const char *csv_write_entity(
-    const struct csv_columns *columns, const struct tavola_entity *entity, FILE *out);
+bool csv_write_entity(const struct csv_columns *columns, const struct tavola_entity *entity, FILE *out,
+    struct csv_misfit *misfit);
 
 /* Add the columns of an entity that are missing; names are in the arena. false: too many columns. */
 bool csv_add_columns(struct csv_columns *columns, const struct tavola_entity *entity, struct arena *arena);
 
-/* The value of a property as text, in the arena. */
-const char *csv_value_text(const struct tavola_value *value, struct arena *arena);
+/* What an entity has in the column of this name, as text in the arena; NULL: nothing. */
+const char *csv_cell_text(const struct tavola_entity *entity, const char *name, struct arena *arena);
 
 #endif

@@ -71,13 +71,9 @@ size_t output_cell(const char *text, size_t width, size_t left)
 
 static const char *cell_text(const struct tavola_entity *entity, const char *name, struct arena *arena)
 {
-    const struct tavola_value *value = tavola_entity_get(entity, name);
+    const char *text = csv_cell_text(entity, name, arena);
 
-    if (strcmp(name, "PartitionKey") == 0)
-        return tavola_entity_key(entity).partition;
-    if (strcmp(name, "RowKey") == 0)
-        return tavola_entity_key(entity).row;
-    return value ? csv_value_text(value, arena) : "";
+    return text ? text : "";
 }
 
 /* Print a row of a table. entity NULL: the row of column names. */
@@ -117,17 +113,17 @@ static void measure_columns(struct output *out)
 
 static bool print_entity(struct output *out, const struct tavola_entity *entity)
 {
-    const char *misfit;
+    struct csv_misfit misfit;
 
     if (out->form == OUTPUT_TABLE) {
         print_row(out, entity);
         return true;
     }
-    misfit = csv_write_entity(&out->columns, entity, stdout);
-    if (misfit)
-        fprintf(stderr, "tavola: the property %s of %s/%s has no column of its type; -o jsonl holds any\n",
-            misfit, tavola_entity_key(entity).partition, tavola_entity_key(entity).row);
-    return !misfit;
+    if (csv_write_entity(&out->columns, entity, stdout, &misfit))
+        return true;
+    fprintf(stderr, "tavola: the property %s of %s/%s %s; -o jsonl holds any\n", misfit.name,
+        tavola_entity_key(entity).partition, tavola_entity_key(entity).row, misfit.why);
+    return false;
 }
 
 static bool print_sample(struct output *out)

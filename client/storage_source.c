@@ -47,12 +47,13 @@ static enum status request_page(struct storage_source *source, struct fetch_repl
     char date[64];
     time_t now = time(NULL);
     struct tm utc;
-    const char *headers[5] = { "Accept: application/json;odata=minimalmetadata", "x-ms-version: 2019-02-02" };
+    const char *headers[] = { "Accept: application/json;odata=minimalmetadata", "x-ms-version: 2019-02-02",
+        "x-tavola-expires: true", NULL, NULL, NULL }; /* other services ignore the third one */
 
     gmtime_r(&now, &utc);
     strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &utc);
-    headers[2] = arena_format(arena, "x-ms-date: %s", date).data;
-    headers[3] = storage_account_authorization(&source->account, source->table, str_of(date), arena);
+    headers[3] = arena_format(arena, "x-ms-date: %s", date).data;
+    headers[4] = storage_account_authorization(&source->account, source->table, str_of(date), arena);
     return fetch_get(source->fetch,
         storage_account_url(&source->account, source->table, str_of(source->position.data), arena), headers,
         arena, out, err);

@@ -9,7 +9,8 @@ page; behind each page the state file says where the next one begins, so that a 
 entity is inserted or replaced, so a page that is copied twice is the same. At the end both tables are read once more, and their
 counts and digests are compared: exit code 1 if they differ, which they do if the source was written to meanwhile.
 
-Types are kept exactly: a whole Edm.Double stays one, since numbers are written as they were read.
+Types are kept exactly: a whole Edm.Double stays one, since numbers are written as they were read. So is, from another Tavola, the
+time at which an entity expires: the member tavola.expires, which no other service sends.
 """
 
 import argparse
@@ -100,7 +101,7 @@ class Account:
 
     def page(self, table, position):
         """A page of entities, and the position behind it; None: it was the last."""
-        text, headers = self.send("GET", f"{table}()", urllib.parse.urlencode(position))
+        text, headers = self.send("GET", f"{table}()", urllib.parse.urlencode(position), x_tavola_expires="true")
         found = {name: headers[f"x-ms-continuation-{name}"] for name in ("NextPartitionKey", "NextRowKey")}
         position = {name: value for name, value in found.items() if value}
         return [plain(entity) for entity in json.loads(text)["value"]], position or None

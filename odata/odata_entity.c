@@ -205,6 +205,14 @@ static void write_keys(const struct odata_view *view, const struct entity *entit
     entity_json_write_time(out, entity->timestamp, DATETIME_ALL_DIGITS);
 }
 
+static void write_expires(const struct entity *entity, struct buf *out)
+{
+    if (entity->expires == 0)
+        return;
+    begin_member(out, ENTITY_JSON_EXPIRES);
+    entity_json_write_time(out, entity->expires, DATETIME_NEEDED_DIGITS);
+}
+
 static void write_entity_identity(const struct odata_view *view, const struct entity *entity, struct buf *out)
 {
     struct etag etag = entity->etag;
@@ -226,6 +234,8 @@ static void write_entity_members(const struct odata_view *view, const struct ent
 {
     write_entity_identity(view, entity, out);
     write_keys(view, entity, out);
+    if (view->with_expires)
+        write_expires(entity, out);
     write_properties(view, entity, out);
     buf_append_byte(out, '}');
 }

@@ -4,6 +4,8 @@
  *
  * A request may have any of the three levels of metadata: members that begin with "odata." are ignored, and
  * every type may be annotated. api/json/entity_json.h says which values are accepted and how each is written.
+ * Clients of the Azure service do not know ENTITY_JSON_EXPIRES: a request may have it, a reply has it if it was asked
+ * for.
  */
 #ifndef ODATA_ODATA_ENTITY_H
 #define ODATA_ODATA_ENTITY_H
@@ -34,6 +36,7 @@ struct odata_view {
     struct str account; /* as the URL has it */
     struct str table;   /* as the URL has it; "Tables" for a list of tables */
     struct odata_selection selection;
+    bool with_expires; /* entities that expire have the member ENTITY_JSON_EXPIRES behind Timestamp */
 };
 
 /* Append an entity as the whole body. */

@@ -16,6 +16,7 @@
 #include "base/wire.h"
 #include "domain/reason.h"
 #include "domain/text.h"
+#include "domain/ticks.h"
 
 static const struct str annotation = STR_LITERAL("@odata.type"), metadata = STR_LITERAL("odata.");
 
@@ -283,8 +284,9 @@ static bool is_property(const struct json_member *member)
     struct str name = member->name;
 
     return member->value.kind != JSON_KIND_NULL && !ends_with(name, annotation) &&
-           !str_starts_with(name, metadata) && !str_equal(name, STR_LITERAL("PartitionKey")) &&
-           !str_equal(name, STR_LITERAL("RowKey")) && !str_equal(name, STR_LITERAL("Timestamp"));
+           !str_starts_with(name, metadata) && !str_equal(name, ENTITY_JSON_EXPIRES) &&
+           !str_equal(name, STR_LITERAL("PartitionKey")) && !str_equal(name, STR_LITERAL("RowKey")) &&
+           !str_equal(name, STR_LITERAL("Timestamp"));
 }
 
 /* Find the text of a member. false: there is no such member, or it is not text. */
@@ -334,6 +336,31 @@ static enum status read_properties(const struct json_members *members, struct ar
         &(struct property_slices){ slices, count, &out->key }, arena, &out->properties, excess, err);
 }
 
+/* Tick 0 means "never", so the first tick is read as the next one. Both lie in the past. */
+enum status entity_json_read_expires(struct str text, int64_t *out, struct error *err)
+{
+    int64_t seconds, ticks;
+    int32_t nanos;
+
+    if (!datetime_parse(text, &seconds, &nanos))
+        return reason_set(err, REASON_INVALID_INPUT,
+            "%.*s: the value is not a time such as 2026-01-31T12:00:00Z", STR_ARG(ENTITY_JSON_EXPIRES));
+    if (!ticks_from_timestamp(seconds, nanos, &ticks))
+        return reason_set(err, REASON_OUT_OF_RANGE_INPUT, "%.*s: the time is not in the years 1601 to 9999",
+            STR_ARG(ENTITY_JSON_EXPIRES));
+    *out = ticks == 0 ? 1 : ticks;
+    return STATUS_OK;
+}
+
+static enum status read_expires(const struct json_members *members, int64_t *out, struct error *err)
+{
+    const struct json_member *member = json_members_find(members, ENTITY_JSON_EXPIRES);
+
+    if (!member || member->value.kind == JSON_KIND_NULL)
+        return STATUS_OK;
+    return entity_json_read_expires(is_text(&member->value) ? member->value.text : STR_EMPTY, out, err);
+}
+
 /* Read an entity. key NULL: members have the key. */
 static enum status read_entity(struct str text, const struct entity_key *key, struct arena *arena,
     struct entity *out, struct property_excess **excess, struct error *err)
@@ -346,6 +373,7 @@ static enum status read_entity(struct str text, const struct entity_key *key, st
         out->key = *key;
     else
         TRY(read_key(&members, arena, &out->key, err));
+    TRY(read_expires(&members, &out->expires, err));
     return read_properties(&members, arena, out, excess, err);
 }
 
@@ -470,6 +498,10 @@ void entity_json_write(const struct entity *entity, struct str etag, struct buf 
     if (entity->timestamp > 0) {
         write_member(out, STR_LITERAL("Timestamp"));
         entity_json_write_time(out, entity->timestamp, DATETIME_ALL_DIGITS);
+    }
+    if (entity->expires > 0) {
+        write_member(out, ENTITY_JSON_EXPIRES);
+        entity_json_write_time(out, entity->expires, DATETIME_NEEDED_DIGITS);
     }
     while (property_next(&rest, &property)) {
         if (entity_json_needs_annotation(&property.value))

@@ -7,6 +7,9 @@
  * Without an annotation a string is Edm.String, true and false are Edm.Boolean, an integer of up to 32 bits
  * is Edm.Int32, and any other number is Edm.Double. With an annotation, a value may also be text; Edm.Int64
  * keeps all its digits only as text.
+ *
+ * The time at which the entity expires is the member "tavola.expires": "2026-01-31T12:00:00Z". No property can have
+ * this name; a reader that does not know it can ignore it, as it ignores members that begin with "odata.".
  */
 #ifndef API_JSON_ENTITY_JSON_H
 #define API_JSON_ENTITY_JSON_H
@@ -15,14 +18,27 @@
 #include "domain/entities/entity.h"
 #include "domain/properties/datetime.h"
 
+/* The member that has the time at which the entity expires. */
+#define ENTITY_JSON_EXPIRES STR_LITERAL("tavola.expires")
+
 /*
- * Read an entity: its key and its properties, in the arena. Timestamp, null, members that begin with "odata." and
- * annotations without a value are ignored.
+ * Read a time at which an entity expires.
  *
- * STATUS_INVALID  INVALID_INPUT: no JSON object, a value that is not of its type, a type that does not exist;
+ * STATUS_INVALID       INVALID_INPUT: not a time
+ * STATUS_OUT_OF_RANGE  OUT_OF_RANGE_INPUT: not in the years 1601 to 9999
+ */
+MUST_USE enum status entity_json_read_expires(struct str text, int64_t *out, struct error *err);
+
+/*
+ * Read an entity: its key, its properties, in the arena, and when it expires. Timestamp, null, members that begin with
+ * "odata." and annotations without a value are ignored.
+ *
+ * STATUS_INVALID  INVALID_INPUT: no JSON object, a value that is not of its type, a type that does not exist,
+ *                 a tavola.expires that is not a time;
  *                 DUPLICATE_PROPERTIES_SPECIFIED: a member occurs twice;
  *                 PROPERTIES_NEED_VALUE: no PartitionKey or RowKey;
  *                 what entity_key_parse and property_list_parse refuse
+ * STATUS_OUT_OF_RANGE  OUT_OF_RANGE_INPUT: as of property_list_parse and of entity_json_read_expires
  *
  * excess: as of property_list_parse_wide, for any table; NULL: what is too large for most tables is refused
  */
@@ -59,7 +75,7 @@ void entity_json_write_time(struct buf *out, int64_t ticks, enum datetime_digits
 /* Whether the value needs an annotation, because its JSON type does not determine its type. */
 bool entity_json_needs_annotation(const struct value *value);
 
-/* Append an entity as one line, without the line end. etag: from the server; empty: none. */
+/* Append an entity as one line, without the line end. etag: from the server; empty: none. A time of 0 is left out. */
 void entity_json_write(const struct entity *entity, struct str etag, struct buf *out);
 
 #endif

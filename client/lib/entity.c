@@ -11,6 +11,7 @@
 #include "base/wire.h"
 #include "client/lib/call_error.h"
 #include "client/lib/entity_parts.h"
+#include "domain/reason.h"
 #include "domain/ticks.h"
 
 /* ---- making ---- */
@@ -480,6 +481,7 @@ enum tavola_code tavola_entity_from_json(
     }
     set_key(entity, read.key.partition, read.key.row);
     entity->list = read.properties;
+    entity->expires = read.expires;
     *out = entity;
     return TAVOLA_OK;
 }
@@ -500,6 +502,19 @@ char *tavola_entity_to_json(const struct tavola_entity *entity)
     return out.data;
 }
 
+static enum status set_expires(
+    struct tavola_entity *entity, const char *type, const char *text, struct error *err)
+{
+    struct str given = str_of(type ? type : "DateTime");
+
+    if (str_starts_with(given, STR_LITERAL("Edm.")))
+        given = str_from(given, 4);
+    if (!str_equal_any_case(given, STR_LITERAL("DateTime")))
+        return reason_set(err, REASON_INVALID_INPUT, "%.*s: its type is DateTime, not \"%.64s\"",
+            STR_ARG(ENTITY_JSON_EXPIRES), type);
+    return entity_json_read_expires(str_of(text), &entity->expires, err);
+}
+
 enum tavola_code tavola_entity_set_text(struct tavola_entity *entity, const char *name, const char *type,
     const char *text, struct tavola_error *error)
 {
@@ -511,6 +526,8 @@ enum tavola_code tavola_entity_set_text(struct tavola_entity *entity, const char
     struct str slice, rest;
 
     error = call_error_begin(error, &own);
+    if (str_equal(str_of(name), ENTITY_JSON_EXPIRES))
+        return set_expires(entity, type, text, &err) == STATUS_OK ? TAVOLA_OK : call_error_of(&err, error);
     if (entity_json_read_text(str_of(name), str_of(type ? type : "String"), str_of(text), &entity->arena,
             &slice, &err) != STATUS_OK ||
         property_list_parse(&slice, 1, &key, &entity->arena, &list, &err) != STATUS_OK)

@@ -241,6 +241,9 @@ TAVOLA_API bool tavola_entity_boolean(const struct tavola_entity *entity, const 
  *
  *     {"PartitionKey": "sales", "RowKey": "1", "Age": 36, "Id@odata.type": "Edm.Guid", "Id": "0f..."}
  *
+ * The text has the ETag and the times that the entity has: "odata.etag", "Timestamp", and as "tavola.expires" when it
+ * expires. Of these, reading keeps only the last one.
+ *
  * End *out with tavola_entity_free; release the text with tavola_free.
  *
  * TAVOLA_INVALID_ARGUMENT  not such JSON; the message says where
@@ -250,8 +253,11 @@ TAVOLA_API enum tavola_code tavola_entity_from_json(
 TAVOLA_API char *tavola_entity_to_json(const struct tavola_entity *entity);
 
 /*
- * Set a property from text. type: "Int32" and so on, in any case; NULL: a string. TAVOLA_INVALID_ARGUMENT:
- * the text is not a value of the type.
+ * Set a property from text. type: "Int32" and so on, in any case; NULL: a string. The name "tavola.expires", which no
+ * property can have, sets when the entity expires; its type is "DateTime" or NULL.
+ *
+ * TAVOLA_INVALID_ARGUMENT  the text is not a value of the type
+ * TAVOLA_OUT_OF_RANGE      a time that is not in the years 1601 to 9999
  */
 TAVOLA_API enum tavola_code tavola_entity_set_text(struct tavola_entity *entity, const char *name,
     const char *type, const char *text, struct tavola_error *error);

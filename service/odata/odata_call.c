@@ -51,7 +51,11 @@ enum status odata_call_key(struct call_ctx *ctx, struct entity_key *out, struct 
 enum status odata_call_format(struct call_ctx *ctx, struct error *err)
 {
     struct odata_call *call = odata_call_of(ctx);
+    struct str expires = http_request_header(odata_call_request(ctx), "x-tavola-expires");
 
+    call->view.with_expires = str_equal(expires, STR_LITERAL("true"));
+    if (expires.len > 0 && !call->view.with_expires)
+        return reason_set(err, REASON_INVALID_INPUT, "x-tavola-expires must be true, or be left out");
     return odata_format_choose(http_request_header(odata_call_request(ctx), "Accept"),
         call->target.options.format, &call->view.level, err);
 }

@@ -56,7 +56,11 @@ MUST_USE enum status odata_call_table(struct call_ctx *ctx, struct operation *op
  */
 MUST_USE enum status odata_call_key(struct call_ctx *ctx, struct entity_key *out, struct error *err);
 
-/* Choose the level of metadata of a reply with a body. */
+/*
+ * Choose the level of metadata of a reply with a body, and whether it says when entities expire.
+ *
+ * STATUS_INVALID  as of odata_format_choose; INVALID_INPUT: x-tavola-expires is neither true nor left out
+ */
 MUST_USE enum status odata_call_format(struct call_ctx *ctx, struct error *err);
 
 /*

@@ -20,6 +20,7 @@ enum status odata_write_read_body(
     TRY(odata_entity_read(request->body, key, ctx->arena, &entity, &out->excess, err));
     out->key = entity.key;
     out->properties = entity.properties;
+    out->expires = entity.expires;
     return STATUS_OK;
 }
 

@@ -100,6 +100,15 @@ class FromTavola(ImportCase):
         self.assertEqual(self.count("Here"), MANY + 1)
         self.assertEqual(os.listdir(self.folder.name), [])
 
+    def test_the_time_at_which_an_entity_expires_comes_along(self):
+        given = entity("p", "r", A=1)
+        given.expires.FromJsonString("2999-12-31T00:00:00.5Z")
+        with self.source.connect() as caller:
+            caller.insert_entity(table="Moved", entity=given)
+        self.run_import("Here")
+        self.assertEqual(self.got("Here", "p", "r")["tavola.expires"], "2999-12-31T00:00:00.5Z")
+        self.assertNotIn("tavola.expires", self.got("Here", *STRANGE))
+
     def test_an_interrupted_copy_goes_on_without_loss_or_doubles(self):
         self.fill()
         for number, sent in enumerate((signal.SIGKILL, signal.SIGINT)):

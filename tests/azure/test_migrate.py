@@ -18,6 +18,7 @@ TYPES = {
     "Text": "O'Neil \u0000 ä", "Yes": True, "Small": -5, "Large@odata.type": "Edm.Int64", "Large": "9007199254740993", "Half": 0.5, "Whole": 3.0,
     "None@odata.type": "Edm.Double", "None": "-Infinity", "Day@odata.type": "Edm.DateTime", "Day": "1601-01-01T00:00:00.0000001Z",
     "Id@odata.type": "Edm.Guid", "Id": "00112233-4455-6677-8899-AABBCCDDEEFF", "Bytes@odata.type": "Edm.Binary", "Bytes": "AAEC",
+    "tavola.expires": "2999-12-31T00:00:00.5Z",
 }
 
 
@@ -50,9 +51,11 @@ class Migrate(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn(f"target: {ENTITIES + 1} entities", done.stdout)
         path = "/Moved(PartitionKey='O''Neil%20%C3%A4%25',RowKey='')"
-        read = [stack.door.send("GET", path, Accept="application/json;odata=nometadata").text for stack in (self.source, self.target)]
+        wanted = {"Accept": "application/json;odata=nometadata", "x-tavola-expires": "true"}
+        read = [stack.door.send("GET", path, **wanted).text for stack in (self.source, self.target)]
         self.assertEqual(*[text.split("Timestamp")[1].split(",", 1)[1] for text in read])
         self.assertIn('"Whole":3.0', read[1])
+        self.assertIn('"tavola.expires":"2999-12-31T00:00:00.5Z"', read[1])
         self.target.door.send("PATCH", path, {"Small": 6})
         changed = self.run_migrate("--only-verify")
         self.assertEqual((changed.returncode, changed.stderr), (1, "the tables differ\n"))

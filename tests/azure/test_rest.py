@@ -186,6 +186,32 @@ class Rest(unittest.TestCase):
                 self.assertEqual(reply.text, text)
                 self.assertEqual(reply.headers["ETag"], etag)
 
+    def test_an_entity_expires(self):
+        """A write sets the time, a merge without it keeps it, and a reply has it if it was asked for."""
+        when, asked = "2999-12-31T00:00:00.5Z", {"x_tavola_expires": "true", "Accept": "application/json;odata=nometadata"}
+        inserted = {"PartitionKey": "p", "RowKey": "r", "A": 1, "tavola.expires": when}
+        self.assertEqual(self.send("POST", f"/{self.table}", inserted, **asked).json()["tavola.expires"], when)
+        self.assertEqual(self.send("PATCH", self.of("r"), {"B": 2}).status, 204)
+        read = self.send("GET", self.of("r"), **asked).json()
+        self.assertEqual(list(read), ["PartitionKey", "RowKey", "Timestamp", "tavola.expires", "A", "B"])
+        self.assertNotIn("tavola.expires", self.send("GET", self.of("r")).json())
+        listed = self.send("GET", f"/{self.table}()?$select=A", **asked).json()["value"]
+        self.assertEqual(listed, [{"tavola.expires": when, "A": 1}])
+        self.assertEqual(self.send("PUT", self.of("r"), {"A": 1}).status, 204)
+        self.assertNotIn("tavola.expires", self.send("GET", self.of("r"), **asked).json())
+        self.assertEqual(self.send("PUT", self.of("r"), {"tavola.expires": "1999-01-01T00:00:00Z"}).status, 204)
+        self.assertEqual(self.send("GET", self.of("r")).status, 404)
+
+    def test_what_is_no_time_at_which_an_entity_expires(self):
+        for value, said in (("soon", "is not a time such as 2026-01-31T12:00:00Z"), ("1600-01-01", "is not in the years 1601 to 9999")):
+            with self.subTest(value):
+                reply = self.insert("r", **{"tavola.expires": value})
+                self.assertEqual(reply.status, 400)
+                self.assertIn(said, reply.text + reply.headers.get("x-tavola-message", ""))
+        refused = self.send("GET", f"/{self.table}()", x_tavola_expires="yes")
+        self.assertEqual((refused.status, refused.code()), (400, "InvalidInput"))
+        self.assertIn("x-tavola-expires must be true, or be left out", refused.text + refused.headers.get("x-tavola-message", ""))
+
     def test_headers_of_every_reply(self):
         for path, status in ((f"/{self.table}", 200), ("/absent", 404)):
             reply = self.send("GET", path, x_ms_client_request_id="mine-1", x_ms_version="2019-07-07")

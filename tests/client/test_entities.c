@@ -74,6 +74,54 @@ START_TEST(json_has_every_type)
 }
 END_TEST
 
+static const struct tavola_time midnight = { 1798675200, 500000000 }; /* 2026-12-31T00:00:00.5Z */
+
+static void assert_expires(const struct tavola_entity *entity, struct tavola_time want)
+{
+    ck_assert_int_eq(tavola_entity_expires(entity).seconds, want.seconds);
+    ck_assert_int_eq(tavola_entity_expires(entity).nanos, want.nanos);
+}
+
+START_TEST(json_has_the_time_at_which_an_entity_expires)
+{
+    struct tavola_entity *entity = an_entity_of_every_type(), *read = NULL;
+    char *json;
+
+    tavola_entity_set_expires(entity, midnight);
+    json = tavola_entity_to_json(entity);
+    ck_assert_int_eq(tavola_entity_from_json(json, strlen(json), &read, NULL), TAVOLA_OK);
+    assert_expires(read, midnight);
+    assert_every_type(read);
+    tavola_free(json);
+    tavola_entity_free(entity);
+    tavola_entity_free(read);
+}
+END_TEST
+
+START_TEST(text_sets_the_time_at_which_an_entity_expires)
+{
+    struct tavola_entity *entity = tavola_entity_new(TAVOLA_KEY("p", "r"));
+    struct tavola_error error;
+
+    ck_assert_int_eq(
+        tavola_entity_set_text(entity, "tavola.expires", NULL, "2026-12-31T00:00:00.5Z", NULL), TAVOLA_OK);
+    assert_expires(entity, midnight);
+    ck_assert_int_eq(
+        tavola_entity_set_text(entity, "tavola.expires", "datetime", "1999-01-01", NULL), TAVOLA_OK);
+    assert_expires(entity, (struct tavola_time){ 915148800, 0 });
+    ck_assert_int_eq(
+        tavola_entity_set_text(entity, "tavola.expires", "int32", "5", &error), TAVOLA_INVALID_ARGUMENT);
+    ck_assert_str_eq(error.message, "tavola.expires: its type is DateTime, not \"int32\"");
+    ck_assert_int_eq(
+        tavola_entity_set_text(entity, "tavola.expires", NULL, "soon", &error), TAVOLA_INVALID_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "is not a time such as"));
+    ck_assert_int_eq(
+        tavola_entity_set_text(entity, "tavola.expires", NULL, "1600-01-01", &error), TAVOLA_OUT_OF_RANGE);
+    ck_assert_uint_eq(tavola_entity_count(entity), 0);
+    tavola_entity_free(entity);
+}
+END_TEST
+
 START_TEST(a_property_is_replaced_and_removed_also_after_reading)
 {
     static const char json[] = "{\"PartitionKey\": \"p\", \"RowKey\": \"r\", \"A\": 1, \"B\": \"b\"}";
@@ -177,6 +225,8 @@ Suite *test_entities_suite(void)
 
     tcase_add_test(tc, an_entity_keeps_every_type);
     tcase_add_test(tc, json_has_every_type);
+    tcase_add_test(tc, json_has_the_time_at_which_an_entity_expires);
+    tcase_add_test(tc, text_sets_the_time_at_which_an_entity_expires);
     tcase_add_test(tc, a_property_is_replaced_and_removed_also_after_reading);
     tcase_add_loop_test(tc, a_value_is_read_from_text, 0, (int)(sizeof(text_cases) / sizeof(text_cases[0])));
     tcase_add_loop_test(tc, options_that_cannot_be_used_are_refused, 0,

@@ -88,6 +88,29 @@ class Files(FilesCase):
         self.assertEqual(self.rows("out.jsonl"), self.rows("in.jsonl"))
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.jsonl", "out.csv", "out.jsonl"])
 
+    def test_the_time_at_which_an_entity_expires_is_in_every_file(self):
+        when = "2999-12-31T00:00:00.5Z"
+        for name in ("out.csv", "out.jsonl"):
+            with self.subTest(name):
+                first, second = self.new_table(), self.new_table()
+                self.run_command("entity", "put", first, "p", "1", "A=x", f"tavola.expires={when}")
+                self.run_command("entity", "put", first, "p", "2", "A=y")
+                self.run_command("export", first, "--output", self.path(name))
+                self.run_command("import", second, self.path(name))
+                found = {one.row_key: one.HasField("expires") and one.expires.ToJsonString() for one in self.client.query(second)}
+                self.assertEqual(found, {"1": "2999-12-31T00:00:00.500Z", "2": False})
+        self.assertEqual(json.loads(self.run_command("entity", "get", second, "p", "1").stdout)["tavola.expires"], when)
+        self.assertIn("tavola.expires", self.run_command("query", second, "-o", "table").stdout)
+
+    def test_a_wrong_time_at_which_an_entity_expires_is_rejected(self):
+        table = self.new_table()
+        given = "PartitionKey,RowKey,tavola.expires\np,1,soon\np,2,\n"
+        said = self.run_command("import", table, self.path("in.csv", given), code=PARTLY).stderr
+        self.assertIn("line 2: INVALID_INPUT: tavola.expires: the value is not a time such as 2026-01-31T12:00:00Z", said)
+        self.assertEqual(self.count(table), 1)
+        said = self.run_command("entity", "put", table, "p", "3", "tavola.expires:int32=5", code=2).stderr
+        self.assertIn('tavola.expires: its type is DateTime, not "int32"', said)
+
     def test_rejected_lines_go_to_a_file(self):
         table = self.new_table()
         given = "PartitionKey,RowKey,Age:int32\na,1,5\na,2,x\na/b,3,1\nb,4\na,5,\na,6,\"7\n"

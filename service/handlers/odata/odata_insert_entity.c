@@ -29,6 +29,7 @@ static void write_entity(const struct call_ctx *ctx, const struct operation *ope
         .etag = result->etag,
         .timestamp = result->timestamp,
         .properties = write->properties,
+        .expires = write->expires,
     };
 
     view.selection = (struct odata_selection){ .partition = true, .row = true, .timestamp = true };

@@ -58,6 +58,14 @@ static const struct form_case {
     { "{\"odata.etag\":\"x\",\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"Timestamp\":\"y\",\"A\":null,\"B@"
       "odata.type\":\"Edm.Guid\"}",
         "{\"PartitionKey\": \"p\", \"RowKey\": \"r\"}" },
+    { "{\"tavola.expires\":\"2026-12-31T01:00:00.5+01:00\",\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A\":1}",
+        "{\"PartitionKey\": \"p\", \"RowKey\": \"r\", \"tavola.expires\": \"2026-12-31T00:00:00.5Z\", \"A\": "
+        "1}" },
+    { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"tavola.expires\":\"1601-01-01\"}",
+        "{\"PartitionKey\": \"p\", \"RowKey\": \"r\", \"tavola.expires\": "
+        "\"1601-01-01T00:00:00.0000001Z\"}" },
+    { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"tavola.expires\":null}",
+        "{\"PartitionKey\": \"p\", \"RowKey\": \"r\"}" },
     { "{\"PartitionKey\":\"p\\u00e4\",\"RowKey\":\"r\",\"A\":\"\\u0000\\\"\"}",
         "{\"PartitionKey\": \"p\xc3\xa4\", \"RowKey\": \"r\", \"A\": \"\\u0000\\\"\"}" },
 };
@@ -120,6 +128,14 @@ static const struct refused_case {
         "A: the value is not a valid Edm.String" },
     { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A\":\"x\",\"A@odata.type\":\"Edm.Guid\"}", "INVALID_INPUT",
         "A" },
+    { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"tavola.expires\":\"soon\"}", "INVALID_INPUT",
+        "tavola.expires: the value is not a time such as 2026-01-31T12:00:00Z" },
+    { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"tavola.expires\":5}", "INVALID_INPUT",
+        "tavola.expires: the value is not a time" },
+    { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"tavola.expires\":\"1600-12-31\"}", "OUT_OF_RANGE_INPUT",
+        "tavola.expires: the time is not in the years 1601 to 9999" },
+    { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"tavola.other\":1}", "PROPERTY_NAME_INVALID",
+        "tavola.other" },
 };
 
 START_TEST(what_is_no_entity_is_refused)

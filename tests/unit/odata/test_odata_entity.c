@@ -18,8 +18,11 @@ static void setup(void)
     arena_init(&arena);
     err = (struct error){ 0 };
     buf_init(&out, &arena);
-    view = (struct odata_view){ ODATA_LEVEL_MINIMAL, STR_LITERAL("http://127.0.0.1:10002/acct"),
-        STR_LITERAL("acct"), STR_LITERAL("Orders"), { .partition = true, .row = true, .timestamp = true } };
+    view = (struct odata_view){ .level = ODATA_LEVEL_MINIMAL,
+        .base = STR_LITERAL("http://127.0.0.1:10002/acct"),
+        .account = STR_LITERAL("acct"),
+        .table = STR_LITERAL("Orders"),
+        .selection = { .partition = true, .row = true, .timestamp = true } };
 }
 
 static void teardown(void)
@@ -118,6 +121,27 @@ START_TEST(a_list_has_its_elements)
         "{\"odata.etag\":\"W/\\\"1.2.00000003\\\"\",\"PartitionKey\":\"p\",\"RowKey\":\"\"," TIME "\"A\":1},"
         "{\"odata.etag\":\"W/\\\"1.2.00000003\\\"\",\"PartitionKey\":\"p\",\"RowKey\":\"\"," TIME
         "\"A\":1}]}");
+}
+END_TEST
+
+START_TEST(when_an_entity_expires_is_written_if_it_is_asked_for)
+{
+    struct entity entity = read("{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A\":1,\"tavola.expires\":"
+                                "\"2026-12-31T00:00:00Z\"}");
+    static const char kept[] = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"," TIME "\"A\":1}";
+
+    view.level = ODATA_LEVEL_NONE;
+    odata_entity_write(&view, &entity, &out);
+    ck_assert_str_eq(written(), kept);
+    out.len = 0;
+    view.with_expires = true;
+    odata_entity_write(&view, &entity, &out);
+    ck_assert_str_eq(written(), "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"," TIME
+                                "\"tavola.expires\":\"2026-12-31T00:00:00Z\",\"A\":1}");
+    out.len = 0;
+    entity.expires = 0;
+    odata_entity_write(&view, &entity, &out);
+    ck_assert_str_eq(written(), kept);
 }
 END_TEST
 
@@ -321,6 +345,7 @@ Suite *test_odata_entity_suite(void)
     tcase_add_test(tc, minimal_metadata_has_etag_and_types);
     tcase_add_test(tc, full_metadata_has_addresses);
     tcase_add_test(tc, a_list_has_its_elements);
+    tcase_add_test(tc, when_an_entity_expires_is_written_if_it_is_asked_for);
     tcase_add_test(tc, an_empty_list_without_metadata);
     tcase_add_test(tc, only_what_is_selected_is_there_and_null_where_it_is_not);
     tcase_add_test(tc, selections_that_name_no_property_are_refused);
