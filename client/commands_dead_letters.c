@@ -38,6 +38,7 @@ static void write_work(const struct tavola_record *record, bool human, struct bu
 
 static const struct rows_column columns[] = {
     { "number", "dead_letter_id", CELL_NUMBER, false, NULL, NULL },
+    { "account", "account", CELL_DASH, false, NULL, NULL },
     { "queue", "queue", CELL_TEXT, false, NULL, NULL },
     { "work", NULL, CELL_TEXT, false, "work", write_work },
     { "failures", "failures", CELL_NUMBER, false, NULL, NULL },

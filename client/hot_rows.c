@@ -17,6 +17,7 @@ static void write_partition(const struct tavola_record *partition, bool human, s
 }
 
 const struct rows_column hot_rows_columns[] = {
+    { "account", "account", CELL_DASH, false, NULL, NULL },
     { "table or index", "table", CELL_TEXT, false, NULL, NULL },
     { "looks like", "pattern", CELL_DASH, false, NULL, NULL },
     { "reads/s", "reads_per_second", CELL_RATE, false, NULL, NULL },

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/metrics.h"
 #include "client/request.h"
 
@@ -35,6 +36,7 @@ static const struct top_column slowest_columns[] = {
     { "table", 20, true, TOP_PLAIN, false },
     { "by", 14, true, TOP_PLAIN, false },
     { "rows", 8, false, TOP_PLAIN, false },
+    { "account", 16, true, TOP_PLAIN, false },
     { NULL, 0, false, TOP_PLAIN, false },
 };
 
@@ -72,10 +74,11 @@ static const struct top_column index_columns[] = {
 };
 
 static const struct top_column hot_columns[] = {
-    { "table or index", 24, true, TOP_PLAIN, false },
-    { "looks like", 16, true, TOP_PLAIN, false },
-    { "reads/s", 9, false, TOP_RATE, false },
-    { "writes/s", 9, false, TOP_RATE, false },
+    { "account", 10, true, TOP_PLAIN, false },
+    { "table or index", 20, true, TOP_PLAIN, false },
+    { "looks like", 15, true, TOP_PLAIN, false },
+    { "reads/s", 8, false, TOP_RATE, false },
+    { "writes/s", 8, false, TOP_RATE, false },
     { "share", 6, false, TOP_SHARE, true },
     { "partition", 30, true, TOP_PLAIN, false },
     { NULL, 0, false, TOP_PLAIN, false },
@@ -114,7 +117,7 @@ void top_collect_init(struct top_view *view)
         [TOP_SLOWEST] = { "Slowest calls of ten minutes", slowest_columns, 1 },
         [TOP_QUEUES] = { "Queues", queue_columns, 4 },
         [TOP_INDEXES] = { "Indexes", index_columns, 3 },
-        [TOP_HOT] = { "Hot partitions", hot_columns, 4 },
+        [TOP_HOT] = { "Hot partitions", hot_columns, 5 },
         [TOP_WORKERS] = { "Workers", worker_columns, 2 },
         [TOP_OPERATIONS] = { "Operations", operation_columns, 5 },
         [TOP_DEAD_LETTERS] = { "Dead letters", dead_letter_columns, 0 },
@@ -263,7 +266,7 @@ static void cut_service(char *text)
 static void add_slowest(struct top_view *view, const struct tavola_record *group)
 {
     static const char *const paths[] = { "method", "slowest", "mean", "calls", "table", "accessPath",
-        "rowsExamined" };
+        "rowsExamined", "account" };
     char *names[4] = { tavola_record_text(group, "method"), tavola_record_text(group, "account"),
         tavola_record_text(group, "table"), tavola_record_text(group, "accessPath") };
     char key[TOP_TEXT];
@@ -313,21 +316,23 @@ static void collect_methods(struct top_view *view, struct tavola *client, double
 struct section_list {
     enum top_section section;
     const char *method, *request, *field;
-    const char *key[2];             /* two fields that name a row */
+    const char *key[3];             /* fields that name a row; the last may be NULL */
     const char *paths[TOP_COLUMNS]; /* of the columns */
 };
 
 static void add_listed(
     struct top_table *table, const struct section_list *list, const struct tavola_record *record)
 {
-    char *first = tavola_record_text(record, list->key[0]),
-         *second = tavola_record_text(record, list->key[1]);
-    char key[TOP_TEXT];
+    char key[TOP_TEXT] = "";
     struct top_row *row;
 
-    snprintf(key, sizeof(key), "%s %s", first, second);
-    tavola_free(first);
-    tavola_free(second);
+    for (size_t i = 0; i < ARRAY_LEN(list->key) && list->key[i]; i++) {
+        char *text = tavola_record_text(record, list->key[i]);
+        size_t len = strlen(key);
+
+        snprintf(key + len, sizeof(key) - len, "%s%s", i > 0 ? " " : "", text);
+        tavola_free(text);
+    }
     row = top_table_row(table, key);
     if (row)
         fill_row(table, row, record, list->paths);
@@ -471,8 +476,8 @@ void top_collect_round(struct top_view *view, struct tavola *client, double now_
             { "index.name", "status.state", "status.lag.openIntents", "status.lag.age",
                 "status.lag.appliedPerSecond", "status.violations", "index.table" } },
         { TOP_HOT, "ListHotPartitions", "{\"span\": \"HOT_SPAN_MINUTE\", \"limit\": 50}", "partitions",
-            { "table", "partitionKey" },
-            { "table", "pattern", "readsPerSecond", "writesPerSecond", "share", "partitionKey" } },
+            { "account", "table", "partitionKey" },
+            { "account", "table", "pattern", "readsPerSecond", "writesPerSecond", "share", "partitionKey" } },
         { TOP_OPERATIONS, "ListOperations", "{}", "operations", { "operationId", "kind" },
             { "kind", "target", "state", "done", "total", NULL } },
         { TOP_DEAD_LETTERS, "ListDeadLetters",

@@ -72,7 +72,7 @@ class DeadLetters(ServerCase):
         self.give_up("k2", "Ulm", "INTERNAL: the disk is full")
         first, second = (str(dead_letter.dead_letter_id) for dead_letter in self.listed(filter={"table": self.table}))
         shown = self.command("dead-letters", "list", self.table)
-        self.assertRegex(shown, rf"(?m)^ *{first}  q\d +{self.table} \(p, k1\) +10  INTERNAL: the disk is full$")
+        self.assertRegex(shown, rf"(?m)^ *{first}  default +q\d +{self.table} \(p, k1\) +10  INTERNAL: the disk is full$")
         self.assertIn(second, shown)
         self.assertIn("missing=1", self.command("dead-letter", "redrive", first, "--dry-run"))
         self.assertEqual(self.command("dead-letter", "redrive", first), "1 redriven\n")

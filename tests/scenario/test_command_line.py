@@ -486,7 +486,7 @@ class Together(ServerCase):
         queues = [json.loads(line) for line in self.run_command("queue", "list", "-o", "jsonl").splitlines()]
         self.assertEqual([one["name"] for one in queues], ["q0", "q1", "q2", "q3"])
         self.assertEqual(self.run_command("dead-letter", "list", "none", "-o", "json"), "[]\n")
-        self.assertEqual(self.run_command("dead-letters", "list", "none", "-o", "csv"), "dead_letter_id,queue,work,failures,cause\n")
+        self.assertEqual(self.run_command("dead-letters", "list", "none", "-o", "csv"), "dead_letter_id,account,queue,work,failures,cause\n")
         self.assertIn(table, [json.loads(line)["name"] for line in self.run_command("table", "list", "-o", "jsonl").splitlines()])
         self.assertIn("-o takes", self.run_command("queue", "list", "-o", "xml", code=2))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ListHotPartitions: each anti-pattern is named by the load that makes it, over servers, and for administrators alone."""
 
+import csv
 import os
 import random
 import unittest
@@ -8,7 +9,9 @@ import unittest
 from tavola_test import metrics
 from tavola_test.case import ServerCase
 from tavola_test.client import BatchOperation, ImportEntitiesRequest, entity, key, value
+from tavola_test.credentials import token
 from tavola_test.processes import run_program
+from tavola_test.security_case import SecurityCase
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
@@ -152,10 +155,10 @@ class HotPartitions(ServerCase):
 
         self.write(("orders", f"{n:06}") for n in range(WRITES * 3))
         shown = tavola("hot")
-        self.assertRegex(shown, r"^table or index +looks like +reads/s +writes/s +share +partition\n")
-        self.assertRegex(shown, rf"(?m)^{self.table} +APPEND +0\.0 +\d+\.\d +\d+%  orders\n    remedy   .*\n    example  orders_07$")
-        self.assertRegex(tavola("hot", "--hour"), rf"(?m)^{self.table} +APPEND ")
-        self.assertRegex(tavola("top", "--once"), r"(?m)^table or index +looks like ")
+        self.assertRegex(shown, r"^account +table or index +looks like +reads/s +writes/s +share +partition\n")
+        self.assertRegex(shown, rf"(?m)^default +{self.table} +APPEND +0\.0 +\d+\.\d +\d+%  orders\n    remedy   .*\n    example  orders_07$")
+        self.assertRegex(tavola("hot", "--hour"), rf"(?m)^default +{self.table} +APPEND ")
+        self.assertRegex(tavola("top", "--once"), r"(?m)^account +table or index +looks like ")
         self.assertEqual(run_program("tavola", "hot", "--day", settings={"TAVOLA_TARGET": self.stack.target}).returncode, 2)
 
     def test_bad_input(self):
@@ -169,6 +172,23 @@ class HotPartitions(ServerCase):
                 error = self.refused("INVALID_ARGUMENT", "INVALID_INPUT" if field != "table" else "INVALID_RESOURCE_NAME",
                                      self.client.list_hot_partitions, **fields)
                 self.assertIn(field, error.message)
+
+
+class SeveralAccounts(SecurityCase):
+    def test_the_command_line_names_the_account_of_each_partition(self):
+        operator = token(self.new_account("operator", "--administrator")[0], account="operator")
+        other = self.connect(token(self.other_keys[0], account="globex"))
+        other.create_table(name="People")
+
+        def read_both():
+            for connection in (self.client, other):
+                connection.count_entities(query={"table": "People", "filter": "PartitionKey eq 'same'"})
+            done = run_program("tavola", "hot", "-o", "csv", settings={"TAVOLA_TARGET": self.stack.target, "TAVOLA_TOKEN": operator})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = list(csv.DictReader(done.stdout.splitlines()))
+            return {row["account"] for row in rows if (row["table"], row["partition_key"]) == ("People", "same")} == {"acme", "globex"}
+
+        wait_for("samples of both tables", read_both, 30)
 
 
 class SeveralServers(unittest.TestCase):
