@@ -3,6 +3,7 @@
  * commands_access.c - tokens and shared access signatures. Signing needs only an account's key: neither a
  * server nor the database.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "api/json/json_forms.h"
@@ -17,6 +18,7 @@
 
 #define CONNECTION_STRING "account connection-string"
 #define CONNECTION_ARGUMENTS "ACCOUNT URL"
+#define TOKEN_ARGUMENTS "ACCOUNT [SECONDS]"
 
 enum { DEFAULT_LIFETIME_S = 3600 };
 
@@ -53,37 +55,38 @@ static int sign_and_print(
 
 /* ---- account connection-string ---- */
 
-static int print_connection(const struct client_config *config, char **argv, struct arena *arena)
+static int print_connection(const struct client_config *config, char *const *words, struct arena *arena)
 {
-    struct str url = str_of(argv[1]);
+    struct str url = str_of(words[1]);
     const char *protocol = str_starts_with(url, STR_LITERAL("https://")) ? "https" : "http";
     struct account_key key;
     struct buf text;
 
-    if (!account_name_is_valid(str_of(argv[0])) || strpbrk(argv[1], "; ") ||
-        (strncmp(argv[1], "https://", 8) != 0 && strncmp(argv[1], "http://", 7) != 0))
+    if (!account_name_is_valid(str_of(words[0])) || strpbrk(words[1], "; ") ||
+        (strncmp(words[1], "https://", 8) != 0 && strncmp(words[1], "http://", 7) != 0))
         return command_misused(CONNECTION_STRING, CONNECTION_ARGUMENTS);
     if (!read_key(config, CONNECTION_STRING, arena, &key))
         return COMMAND_MISUSED;
     while (url.len > 0 && url.data[url.len - 1] == '/')
         url.len--;
     buf_init(&text, arena);
-    buf_format(&text, "DefaultEndpointsProtocol=%s;AccountName=%s;AccountKey=", protocol, argv[0]);
+    buf_format(&text, "DefaultEndpointsProtocol=%s;AccountName=%s;AccountKey=", protocol, words[0]);
     json_forms_write_bytes(&text, str_of_bytes(key.bytes, ACCOUNT_KEY_BYTES));
-    buf_format(&text, ";TableEndpoint=%.*s/%s", STR_ARG(url), argv[0]);
+    buf_format(&text, ";TableEndpoint=%.*s/%s", STR_ARG(url), words[0]);
     printf("%.*s\n", STR_ARG(buf_str(&text)));
     return COMMAND_OK;
 }
 
 static int run_connection(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = CONNECTION_STRING };
     struct arena arena;
     int exit_code;
 
-    if (argc != 2)
-        return command_misused(CONNECTION_STRING, CONNECTION_ARGUMENTS);
+    if (!command_arguments(CONNECTION_ARGUMENTS, 2, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     arena_init(&arena);
-    exit_code = print_connection(config, argv, &arena);
+    exit_code = print_connection(config, arguments.words, &arena);
     arena_cleanup(&arena);
     return exit_code;
 }
@@ -93,14 +96,18 @@ static int run_connection(const struct client_config *config, int argc, char **a
 static int run_token(const struct client_config *config, int argc, char **argv)
 {
     struct credential credential = { .kind = CREDENTIAL_TOKEN, .issued = clock_ticks() };
+    struct arguments arguments = { .command = "token create" };
+    char **words = arguments.words;
     struct arena arena;
     int exit_code;
 
-    if (argc < 1 || argc > 2 ||
-        (argc == 2 && !time_text_parse_lifetime(argv[1], credential.issued, &credential.expiry)))
-        return command_misused("token create", "ACCOUNT [SECONDS]");
-    credential.account = str_of(argv[0]);
-    if (argc == 1)
+    if (!arguments_read(TOKEN_ARGUMENTS, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.count < 1 || arguments.count > 2 ||
+        (arguments.count == 2 && !time_text_parse_lifetime(words[1], credential.issued, &credential.expiry)))
+        return command_misused("token create", TOKEN_ARGUMENTS);
+    credential.account = str_of(words[0]);
+    if (arguments.count == 1)
         credential.expiry = credential.issued + DEFAULT_LIFETIME_S * TICKS_PER_SECOND;
     arena_init(&arena);
     exit_code = sign_and_print(config, "token create", &credential, &arena);
@@ -108,7 +115,10 @@ static int run_token(const struct client_config *config, int argc, char **argv)
     return exit_code;
 }
 
-#define SAS_CREATE "ACCOUNT TABLE [--FIELD VALUE]..."
+#define SAS_CREATE                                                                                           \
+    "ACCOUNT TABLE [--permissions LETTERS] [--start TIME] [--expiry TIME] [--policy ID] "                    \
+    "[--source ADDRESSES] [--protocol NAME] [--start-partition KEY] [--start-row KEY] "                      \
+    "[--end-partition KEY] [--end-row KEY]"
 
 static bool take_expiry(struct credential *out, const char *value)
 {
@@ -194,24 +204,19 @@ static void print_fields(FILE *out)
         fprintf(out, "  %-18s %s\n", sas_fields[i].name, sas_fields[i].allowed);
 }
 
-static int misused_sas(void)
+/* Take an option, whose name the usage text has. false: standard error says what is allowed. */
+static bool take_field(struct credential *credential, struct str name, const char *value)
 {
-    (void)command_misused("sas create", SAS_CREATE);
-    print_fields(stderr);
-    return COMMAND_MISUSED;
-}
+    size_t i = 0;
 
-static int take_field(struct credential *credential, const char *name, const char *value)
-{
-    for (size_t i = 0; i < ARRAY_LEN(sas_fields); i++) {
-        if (strcmp(sas_fields[i].name, name) != 0)
-            continue;
-        if (sas_fields[i].take(credential, value))
-            return COMMAND_OK;
-        fprintf(stderr, "tavola sas create: %s takes %s\n", name, sas_fields[i].allowed);
-        return COMMAND_MISUSED;
+    while (!str_equal(str_of(sas_fields[i].name), name)) {
+        i++;
+        assert(i < ARRAY_LEN(sas_fields) && "the usage text has the options of the list");
     }
-    return misused_sas();
+    if (sas_fields[i].take(credential, value))
+        return true;
+    fprintf(stderr, "tavola sas create: %s takes %s\n", sas_fields[i].name, sas_fields[i].allowed);
+    return false;
 }
 
 /* Describe a combination that servers accept but that can never be useful; NULL: the credential is useful. */
@@ -231,22 +236,22 @@ static const char *find_nonsense(const struct credential *credential)
 static int run_sas_create(const struct client_config *config, int argc, char **argv)
 {
     struct credential credential = { .kind = CREDENTIAL_SIGNATURE, .issued = clock_ticks() };
+    struct arguments arguments = { .command = "sas create" };
     struct arena arena;
-    int exit_code = COMMAND_OK;
+    int exit_code;
 
-    if (argc < 2 || argc % 2 != 0)
-        return misused_sas();
-    for (int i = 2; i < argc && exit_code == COMMAND_OK; i += 2)
-        exit_code = take_field(&credential, argv[i], argv[i + 1]);
-    if (exit_code != COMMAND_OK)
-        return exit_code;
+    if (!command_arguments(SAS_CREATE, 2, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    for (int i = 0; i < arguments.option_count; i++)
+        if (!take_field(&credential, arguments.options[i].name, arguments.options[i].value))
+            return COMMAND_MISUSED;
     if (find_nonsense(&credential)) {
         fprintf(stderr, "tavola sas create: %s\n", find_nonsense(&credential));
         return COMMAND_MISUSED;
     }
     arena_init(&arena);
-    credential.account = str_of(argv[0]);
-    credential.table = table_name_fold(str_of(argv[1]), &arena);
+    credential.account = str_of(arguments.words[0]);
+    credential.table = table_name_fold(str_of(arguments.words[1]), &arena);
     exit_code = sign_and_print(config, "sas create", &credential, &arena);
     arena_cleanup(&arena);
     return exit_code;
@@ -333,13 +338,13 @@ static int explain(const struct client_config *config, struct str text, struct a
 
 static int run_explain(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "sas explain" };
     char line[LIMIT_CREDENTIAL_BYTES + 2];
     struct arena arena;
     int exit_code;
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("sas explain", "< FILE");
+    if (!command_arguments("< FILE", 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     if (!fgets(line, sizeof(line), stdin))
         line[0] = '\0';
     line[strcspn(line, "\r\n")] = '\0';
@@ -352,7 +357,7 @@ static int run_explain(const struct client_config *config, int argc, char **argv
 static const struct command commands[] = {
     {
         .words = "token create",
-        .arguments = "ACCOUNT [SECONDS]",
+        .arguments = TOKEN_ARGUMENTS,
         .help =
             "sign a token for the whole account with TAVOLA_ACCOUNT_KEY, valid for an hour or for SECONDS (a "
             "day at most)",

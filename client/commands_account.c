@@ -19,6 +19,8 @@
 
 enum { ACCOUNT_NAME_TEXT_BYTES = 80 };
 
+#define CREATE_ARGUMENTS "NAME [--administrator]"
+#define REWRAP_ARGUMENTS "[--clear]"
 #define QUOTA_ARGUMENTS "NAME [--entities N|none|default] [--bytes N|none|default]"
 
 static void print_key(const char *which, const struct account_key *key, struct arena *arena)
@@ -141,12 +143,13 @@ static int work_on(const struct client_config *config, struct account_work *work
 
 static int run_create(const struct client_config *config, int argc, char **argv)
 {
-    struct account_work work = { .words = "account create" };
+    struct arguments arguments = { .command = "account create" };
+    struct account_work work = { .words = arguments.command };
 
-    work.administrator = argc == 2 && strcmp(argv[1], "--administrator") == 0;
-    if (argc != 1 && !work.administrator)
-        return command_misused(work.words, "NAME [--administrator]");
-    work.name = str_of(argv[0]);
+    if (!command_arguments(CREATE_ARGUMENTS, 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    work.administrator = arguments_value(&arguments, "--administrator") != NULL;
+    work.name = str_of(arguments.words[0]);
     return work_on(config, &work, create);
 }
 
@@ -164,11 +167,12 @@ static int run_list(const struct client_config *config, int argc, char **argv)
 static int run_named(const struct client_config *config, const char *words, int argc, char **argv,
     enum status (*run)(struct account_work *work, struct error *err))
 {
+    struct arguments arguments = { .command = words };
     struct account_work work = { .words = words };
 
-    if (argc != 1)
-        return command_misused(words, "NAME");
-    work.name = str_of(argv[0]);
+    if (!command_arguments("NAME", 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    work.name = str_of(arguments.words[0]);
     return work_on(config, &work, run);
 }
 
@@ -184,11 +188,12 @@ static int run_delete(const struct client_config *config, int argc, char **argv)
 
 static int run_rewrap(const struct client_config *config, int argc, char **argv)
 {
-    struct account_work work = { .words = "account rewrap" };
+    struct arguments arguments = { .command = "account rewrap" };
+    struct account_work work = { .words = arguments.command };
 
-    work.to_clear = argc == 1 && strcmp(argv[0], "--clear") == 0;
-    if (argc != 0 && !work.to_clear)
-        return command_misused(work.words, "[--clear]");
+    if (!command_arguments(REWRAP_ARGUMENTS, 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    work.to_clear = arguments_value(&arguments, "--clear") != NULL;
     return work_on(config, &work, rewrap);
 }
 
@@ -203,22 +208,27 @@ static bool parse_quota(const char *text, int64_t *out)
     return true;
 }
 
+/* If the option was not given, *out stays as it is. */
+static bool read_quota(const struct arguments *arguments, const char *name, int64_t *out)
+{
+    const char *text = arguments_value(arguments, name);
+
+    return !text || parse_quota(text, out);
+}
+
 static int run_set_quota(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "account set-quota" };
     struct account_work work = {
-        .words = "account set-quota", .max_entities = QUOTA_AS_IT_IS, .max_bytes = QUOTA_AS_IT_IS
+        .words = arguments.command, .max_entities = QUOTA_AS_IT_IS, .max_bytes = QUOTA_AS_IT_IS
     };
 
-    if (argc < 3 || argc % 2 == 0)
+    if (!command_arguments(QUOTA_ARGUMENTS, 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (arguments.option_count == 0 || !read_quota(&arguments, "--entities", &work.max_entities) ||
+        !read_quota(&arguments, "--bytes", &work.max_bytes))
         return command_misused(work.words, QUOTA_ARGUMENTS);
-    work.name = str_of(argv[0]);
-    for (int i = 1; i < argc; i += 2) {
-        bool is_entities = strcmp(argv[i], "--entities") == 0;
-
-        if ((!is_entities && strcmp(argv[i], "--bytes") != 0) ||
-            !parse_quota(argv[i + 1], is_entities ? &work.max_entities : &work.max_bytes))
-            return command_misused(work.words, QUOTA_ARGUMENTS);
-    }
+    work.name = str_of(arguments.words[0]);
     return work_on(config, &work, set_quota);
 }
 
@@ -304,7 +314,7 @@ static int run_usage(const struct client_config *config, int argc, char **argv)
 static const struct command commands[] = {
     {
         .words = "account create",
-        .arguments = "NAME [--administrator]",
+        .arguments = CREATE_ARGUMENTS,
         .help = "create an account in the database of TAVOLA_POSTGRES and print its two keys, which are not "
                 "shown again",
         .run = run_create,
@@ -324,7 +334,7 @@ static const struct command commands[] = {
     },
     {
         .words = "account rewrap",
-        .arguments = "[--clear]",
+        .arguments = REWRAP_ARGUMENTS,
         .help = "encrypt the keys of all accounts with the first wrapping key, or store them in clear",
         .run = run_rewrap,
     },

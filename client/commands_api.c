@@ -16,6 +16,7 @@
 #include "client/output.h"
 #include "domain/limits.h"
 
+#define FIELDS_ARGUMENTS "METHOD | TYPE"
 #define API_ARGUMENTS "METHOD [JSON | -] [--help] [--timeout SECONDS] [--count N]"
 
 enum {
@@ -94,12 +95,13 @@ static struct str short_path(const struct schema_method *method)
 
 static int run_list(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "api list" };
     const struct schema_method *methods;
     size_t count;
 
-    (void)config, (void)argv;
-    if (argc != 0)
-        return command_misused("api list", "");
+    (void)config;
+    if (!command_arguments("", 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     methods = schema_methods(schema_of_api(), &count);
     for (size_t i = 0; i < count; i++)
         printf("%.*s%s\n", STR_ARG(short_path(&methods[i])),
@@ -211,23 +213,26 @@ static void print_method(const struct schema_method *method, struct arena *arena
 
 static int run_fields(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "api fields" };
     const struct schema_message *message;
     const struct schema_method *method = NULL;
+    const char *name;
     struct arena arena;
 
     (void)config;
-    if (argc != 1)
-        return command_misused("api fields", "METHOD | TYPE");
+    if (!command_arguments(FIELDS_ARGUMENTS, 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    name = arguments.words[0];
     arena_init(&arena);
-    message = schema_find_message(schema_of_api(), str_of(argv[0]));
+    message = schema_find_message(schema_of_api(), str_of(name));
     if (!message)
-        message = schema_find_message(schema_of_api(), arena_format(&arena, "tavola.v1.%s", argv[0]));
+        message = schema_find_message(schema_of_api(), arena_format(&arena, "tavola.v1.%s", name));
     if (!message)
-        message = schema_find_message(schema_of_api(), arena_format(&arena, "google.protobuf.%s", argv[0]));
+        message = schema_find_message(schema_of_api(), arena_format(&arena, "google.protobuf.%s", name));
     if (message)
         print_message(message, &arena);
     else
-        method = find_method(argv[0]);
+        method = find_method(name);
     if (method)
         print_method(method, &arena);
     arena_cleanup(&arena);
@@ -246,43 +251,45 @@ struct api_call {
     struct arena arena; /* of requests and replies */
 };
 
-/* Read the value of an option: a number of at least 0. false: the cause is on standard error. */
-static bool read_option(struct api_call *call, const char *name, const char *value)
+/* Read an option's number. If it was not given, *out stays as it is. false: the cause is on standard error. */
+static bool read_number(const struct arguments *arguments, const char *name, double *out)
 {
+    const char *value = arguments_value(arguments, name);
     char *end = NULL;
-    double number = value ? strtod(value, &end) : -1;
+    double number;
 
-    if (!value || end == value || *end || !(number >= 0) || number > 1e9) {
-        fprintf(stderr, "tavola api: %s needs a number, not \"%s\"\n", name, value ? value : "");
+    if (!value)
+        return true;
+    number = strtod(value, &end);
+    if (end == value || *end || !(number >= 0) || number > 1e9) {
+        fprintf(stderr, "tavola api: %s takes a number from 0 to 1000000000, not \"%s\"\n", name, value);
         return false;
     }
-    if (strcmp(name, "--timeout") == 0)
-        call->timeout_ms = (int64_t)(number * MS_PER_SECOND);
-    else
-        call->max_replies = (uint64_t)number;
+    *out = number;
     return true;
 }
 
+/* false: the cause is on standard error. */
 static bool take_arguments(struct api_call *call, int argc, char **argv, const char **method)
 {
-    *method = NULL;
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--timeout") == 0 || strcmp(argv[i], "--count") == 0) {
-            if (!read_option(call, argv[i], argv[i + 1]))
-                return false;
-            i++;
-        } else if (strcmp(argv[i], "--help") == 0) {
-            call->asks_help = true;
-        } else if (!*method && strncmp(argv[i], "--", 2) != 0) {
-            *method = argv[i];
-        } else if (*method && !call->json && strncmp(argv[i], "--", 2) != 0) {
-            call->json = argv[i];
-        } else {
-            fprintf(stderr, "tavola api: \"%s\" is not expected here\n", argv[i]);
-            return false;
-        }
+    struct arguments arguments = { .command = "api" };
+    double seconds = -1, count = -1;
+
+    if (!arguments_read(API_ARGUMENTS, argc, argv, &arguments) ||
+        !read_number(&arguments, "--timeout", &seconds) || !read_number(&arguments, "--count", &count))
+        return false;
+    if (arguments.count < 1 || arguments.count > 2) {
+        (void)command_misused("api", API_ARGUMENTS);
+        return false;
     }
-    return *method != NULL;
+    *method = arguments.words[0];
+    call->json = arguments.count == 2 ? arguments.words[1] : NULL;
+    call->asks_help = arguments_value(&arguments, "--help") != NULL;
+    if (seconds >= 0)
+        call->timeout_ms = (int64_t)(seconds * MS_PER_SECOND);
+    if (count >= 0)
+        call->max_replies = (uint64_t)count;
+    return true;
 }
 
 /*
@@ -446,7 +453,7 @@ static int run_api(const struct client_config *config, int argc, char **argv)
     int code;
 
     if (!take_arguments(&call, argc, argv, &name))
-        return command_misused("api", API_ARGUMENTS);
+        return COMMAND_MISUSED;
     call.method = find_method(name);
     if (!call.method)
         return COMMAND_MISUSED;
@@ -499,7 +506,7 @@ static const struct command commands[] = {
     },
     {
         .words = "api fields",
-        .arguments = "METHOD | TYPE",
+        .arguments = FIELDS_ARGUMENTS,
         .help = "what a method does, and the fields of its request and reply; or those of a message",
         .run = run_fields,
     },

@@ -183,19 +183,20 @@ static int run_get(const struct client_config *config, int argc, char **argv)
 
 static int run_stat(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "blob stat" };
     struct tavola *client;
     struct tavola_reply *reply;
     struct tavola_record record;
     struct request request;
     char *json;
 
-    if (argc != 1)
-        return command_misused("blob stat", "NAME");
+    if (!command_arguments("NAME", 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
     request_begin(&request);
-    request_text(&request, "name", argv[0]);
+    request_text(&request, "name", arguments.words[0]);
     reply = calls_ask(client, "StatBlob", &request);
     if (!reply)
         return calls_close(client, COMMAND_FAILED);

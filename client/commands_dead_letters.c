@@ -197,14 +197,17 @@ static int discard(struct tavola *client, const char *which, const char *reason)
 
 static int run_dead_letters_discard(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "dead-letters discard" };
     struct tavola *client;
 
-    if (argc != 2 || !is_number(argv[0]))
-        return command_misused("dead-letters discard", DISCARD_ARGUMENTS);
+    if (!command_arguments(DISCARD_ARGUMENTS, 2, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (!is_number(arguments.words[0]))
+        return command_misused(arguments.command, DISCARD_ARGUMENTS);
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
-    return calls_close(client, discard(client, argv[0], argv[1]));
+    return calls_close(client, discard(client, arguments.words[0], arguments.words[1]));
 }
 
 static const struct command commands[] = {

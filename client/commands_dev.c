@@ -97,14 +97,14 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
         .with_worker = true,
         .talks = true,
     };
+    struct arguments arguments = { .command = "dev run" };
     struct error err = { 0 };
     struct arena arena;
     struct stack stack;
     enum status status;
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("dev run", "");
+    if (!command_arguments("", 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     if (!check_settings(config, options.listen))
         return COMMAND_MISUSED;
     arena_init(&arena);
@@ -125,7 +125,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
 
 #define EXEC_ARGUMENTS "[--with-server] [--with-worker] [--postgres NAME=VALUE]... -- COMMAND [ARGUMENT...]"
 
-enum { FIXED_SETTINGS = 2, MAX_SETTINGS = 16 };
+enum { FIXED_SETTINGS = 2, MAX_SETTINGS = ARGUMENTS_MAX_OPTIONS };
 
 /* Run the command, and watch the parts of the stack meanwhile. Returns the command's exit code. */
 static int run_command(struct stack *stack, char **argv)
@@ -162,6 +162,29 @@ static int run_command(struct stack *stack, char **argv)
     return process_exit_code(&command);
 }
 
+/* Read the options, in front of "--". false: standard error says what is wrong. */
+static bool read_exec_options(int argc, char **argv, struct stack_options *out,
+    const char *settings[static FIXED_SETTINGS + MAX_SETTINGS])
+{
+    struct arguments arguments = { .command = "dev exec" };
+
+    if (!command_arguments(EXEC_ARGUMENTS, 0, argc, argv, &arguments))
+        return false;
+    out->with_server = arguments_value(&arguments, "--with-server") != NULL;
+    out->with_worker = arguments_value(&arguments, "--with-worker") != NULL;
+    for (int i = 0; i < arguments.option_count; i++) {
+        if (!str_equal(arguments.options[i].name, STR_LITERAL("--postgres")))
+            continue;
+        if (!strchr(arguments.options[i].value, '=')) {
+            fprintf(stderr, "tavola dev exec: --postgres takes NAME=VALUE, not \"%s\"\n",
+                arguments.options[i].value);
+            return false;
+        }
+        settings[out->postgres_setting_count++] = arguments.options[i].value;
+    }
+    return true;
+}
+
 static int exec_command(const struct client_config *config, int argc, char **argv)
 {
     const char *listen = getenv("TAVOLA_LISTEN");
@@ -178,17 +201,10 @@ static int exec_command(const struct client_config *config, int argc, char **arg
     int exit_code;
     int i = 0;
 
-    for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--with-server") == 0)
-            options.with_server = true;
-        else if (strcmp(argv[i], "--with-worker") == 0)
-            options.with_worker = true;
-        else if (strcmp(argv[i], "--postgres") == 0 && i + 1 < argc && strchr(argv[i + 1], '=') &&
-                 options.postgres_setting_count < FIXED_SETTINGS + MAX_SETTINGS)
-            settings[options.postgres_setting_count++] = argv[++i];
-        else
-            return command_misused("dev exec", EXEC_ARGUMENTS);
-    }
+    while (i < argc && strcmp(argv[i], "--") != 0)
+        i++;
+    if (!read_exec_options(i, argv, &options, settings))
+        return COMMAND_MISUSED;
     if (i + 1 >= argc)
         return command_misused("dev exec", EXEC_ARGUMENTS);
     arena_init(&arena);
@@ -209,12 +225,12 @@ static int show_status(const struct client_config *config, int argc, char **argv
 {
     char holder[HOLDER_BYTES];
     struct arena arena;
+    struct arguments arguments = { .command = "dev status" };
     const char *data;
     bool running;
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("dev status", "");
+    if (!command_arguments("", 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     arena_init(&arena);
     data = data_folder(config, &arena);
     running = data_folder_read_holder(data, holder, sizeof(holder));

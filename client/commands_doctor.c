@@ -3,7 +3,6 @@
  * commands_doctor.c - the command that looks for what breaks a promise of the service, or soon will.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,25 +13,6 @@
 
 enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 40 };
 
-struct doctor_options {
-    bool json, all, no_probe;
-};
-
-static bool read_options(int argc, char **argv, struct doctor_options *out)
-{
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0)
-            out->json = true;
-        else if (strcmp(argv[i], "--all") == 0)
-            out->all = true;
-        else if (strcmp(argv[i], "--no-probe") == 0)
-            out->no_probe = true;
-        else
-            return false;
-    }
-    return true;
-}
-
 static int terminal_width(void)
 {
     struct winsize size;
@@ -42,15 +22,15 @@ static int terminal_width(void)
     return size.ws_col < MIN_WIDTH ? MIN_WIDTH : size.ws_col;
 }
 
-static void print_findings(const struct findings *findings, const struct doctor_options *options)
+static void print_findings(const struct findings *findings, const struct arguments *arguments)
 {
     size_t counts[SEVERITIES] = { 0 };
 
-    if (options->json) {
+    if (arguments_value(arguments, "--json")) {
         findings_print_json(findings, stdout);
         return;
     }
-    findings_print(findings, options->all, terminal_width(), stdout);
+    findings_print(findings, arguments_value(arguments, "--all") != NULL, terminal_width(), stdout);
     for (size_t i = 0; i < findings->count; i++)
         counts[findings->items[i].severity]++;
     printf("%zu checks: %zu problems, %zu warnings, %zu notes\n", findings->count, counts[SEVERITY_PROBLEM],
@@ -59,13 +39,13 @@ static void print_findings(const struct findings *findings, const struct doctor_
 
 static int run_doctor(const struct client_config *config, int argc, char **argv)
 {
-    struct doctor_options options = { 0 };
+    struct arguments arguments = { .command = "doctor" };
     struct findings findings;
     struct arena arena;
     enum severity worst;
 
-    if (!read_options(argc, argv, &options))
-        return command_misused("doctor", ARGUMENTS);
+    if (!command_arguments(ARGUMENTS, 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     /* report a failed connection as a finding; keep the log of gRPC's core off the screen */
     setenv("GRPC_VERBOSITY", "NONE", 0);
     arena_init(&arena);
@@ -74,9 +54,9 @@ static int run_doctor(const struct client_config *config, int argc, char **argv)
     doctor_check_redis(config, &findings);
     doctor_check_chunks(config, &findings);
     doctor_check_certificates(config, &findings);
-    if (doctor_check_server(config, &findings) && !options.no_probe)
+    if (doctor_check_server(config, &findings) && !arguments_value(&arguments, "--no-probe"))
         doctor_probe(config, &findings);
-    print_findings(&findings, &options);
+    print_findings(&findings, &arguments);
     worst = findings_worst(&findings);
     arena_cleanup(&arena);
     return worst == SEVERITY_PROBLEM ? COMMAND_FAILED : COMMAND_OK;

@@ -7,6 +7,9 @@
 #include "client/arguments.h"
 #include "client/command_table.h"
 
+#define COMPLETION_ARGUMENTS "bash | zsh | fish"
+#define HELP_ARGUMENTS "[COMMAND... | --man]"
+
 /* ---- words ---- */
 
 /* Whether an earlier command begins with the same word. */
@@ -174,18 +177,21 @@ static void print_fish(void)
 
 static int run_completion(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "completion" };
     static const struct {
         const char *shell;
         void (*print)(void);
     } shells[] = { { "bash", print_bash }, { "zsh", print_zsh }, { "fish", print_fish } };
 
     (void)config;
-    for (size_t i = 0; argc == 1 && i < ARRAY_LEN(shells); i++)
-        if (strcmp(argv[0], shells[i].shell) == 0) {
+    if (!command_arguments(COMPLETION_ARGUMENTS, 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+        if (strcmp(arguments.words[0], shells[i].shell) == 0) {
             shells[i].print();
             return COMMAND_OK;
         }
-    return command_misused("completion", "bash | zsh | fish");
+    return command_misused("completion", COMPLETION_ARGUMENTS);
 }
 
 /* ---- man ---- */
@@ -229,12 +235,15 @@ static void print_man_command(const struct command *command)
 
 static int run_help(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "help" };
     const struct command_group *const *groups;
     size_t count;
 
     (void)config;
-    if (argc != 1 || strcmp(argv[0], "--man") != 0)
-        return command_misused("help", "[--man]");
+    if (!command_arguments(HELP_ARGUMENTS, 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    if (!arguments_value(&arguments, "--man"))
+        return command_misused("help", HELP_ARGUMENTS);
     printf(".TH TAVOLA 1 \"\" \"tavola %s\"\n.SH NAME\ntavola \\- the command line of the table service\n.SH "
            "SYNOPSIS\n.B tavola\n[OPTION VALUE]... COMMAND [ARGUMENT...]\n",
         TAVOLA_VERSION);
@@ -254,7 +263,7 @@ static int run_help(const struct client_config *config, int argc, char **argv)
 static const struct command commands[] = {
     {
         .words = "completion",
-        .arguments = "bash | zsh | fish",
+        .arguments = COMPLETION_ARGUMENTS,
         .help = "print a script that completes commands and options in a shell",
         .examples = "source <(tavola completion bash)\n"
                     "tavola completion fish > ~/.config/fish/completions/tavola.fish\n",
@@ -262,9 +271,10 @@ static const struct command commands[] = {
     },
     {
         .words = "help",
-        .arguments = "[--man]",
-        .help = "print this text, or the man page",
-        .examples = "tavola help --man | man -l -\n",
+        .arguments = HELP_ARGUMENTS,
+        .help = "print the list of commands, the help of one, or the man page",
+        .examples = "tavola help index create\n"
+                    "tavola help --man | man -l -\n",
         .run = run_help,
     },
 };

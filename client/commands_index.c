@@ -140,18 +140,19 @@ static void print_index(const struct tavola_record *view)
 
 static int run_show(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "index show" };
     struct tavola_reply *reply;
     struct tavola_record view;
     struct request request;
     struct tavola *client;
 
-    if (argc != 1)
-        return command_misused("index show", SHOW_ARGUMENTS);
+    if (!command_arguments(SHOW_ARGUMENTS, 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
     request_begin(&request);
-    request_text(&request, "name", argv[0]);
+    request_text(&request, "name", arguments.words[0]);
     reply = calls_ask(client, "GetIndex", &request);
     if (reply) {
         view = tavola_reply_record(reply);
@@ -307,27 +308,27 @@ static int carry_out(const struct client_config *config, const char *method, str
 
 static int run_verify(const struct client_config *config, int argc, char **argv)
 {
-    bool is_fast = argc == 2 && strcmp(argv[1], "--fast") == 0;
+    struct arguments arguments = { .command = "index verify" };
     struct request request;
 
-    if (argc != 1 && !is_fast)
-        return command_misused("index verify", VERIFY_ARGUMENTS);
+    if (!command_arguments(VERIFY_ARGUMENTS, 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     request_begin(&request);
-    request_text(&request, "name", argv[0]);
-    request_text(&request, "mode", is_fast ? "VERIFY_MODE_FAST" : NULL);
+    request_text(&request, "name", arguments.words[0]);
+    request_text(&request, "mode", arguments_value(&arguments, "--fast") ? "VERIFY_MODE_FAST" : NULL);
     return carry_out(config, "VerifyIndex", &request);
 }
 
 static int run_repair(const struct client_config *config, int argc, char **argv)
 {
-    bool is_dry = argc == 2 && strcmp(argv[1], "--dry-run") == 0;
+    struct arguments arguments = { .command = "index repair" };
     struct request request;
 
-    if (argc != 1 && !is_dry)
-        return command_misused("index repair", REPAIR_ARGUMENTS);
+    if (!command_arguments(REPAIR_ARGUMENTS, 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     request_begin(&request);
-    request_text(&request, "name", argv[0]);
-    request_flag(&request, "dryRun", is_dry);
+    request_text(&request, "name", arguments.words[0]);
+    request_flag(&request, "dryRun", arguments_value(&arguments, "--dry-run") != NULL);
     return carry_out(config, "RepairIndex", &request);
 }
 

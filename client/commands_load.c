@@ -131,18 +131,19 @@ static void print_all_advice(const struct tavola_record *reply)
 
 static int run_advise(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "advise" };
     struct tavola_reply *reply;
     struct tavola_record record;
     struct request request;
     struct tavola *client;
 
-    if (argc != 1)
-        return command_misused("advise", "TABLE");
+    if (!command_arguments("TABLE", 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
     request_begin(&request);
-    request_text(&request, "table", argv[0]);
+    request_text(&request, "table", arguments.words[0]);
     reply = calls_ask(client, "AdviseIndexes", &request);
     if (reply) {
         record = tavola_reply_record(reply);

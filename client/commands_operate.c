@@ -21,12 +21,16 @@ static const char migrate_arguments[] = "[--plan | --refuse-older]";
 
 static int run_migrate(const struct client_config *config, int argc, char **argv)
 {
-    bool plans = argc == 1 && strcmp(argv[0], "--plan") == 0;
-    bool refuses = argc == 1 && strcmp(argv[0], "--refuse-older") == 0;
+    struct arguments arguments = { .command = "migrate" };
     struct error err = { 0 };
     enum status status;
+    bool plans, refuses;
 
-    if (argc != 0 && !plans && !refuses)
+    if (!command_arguments(migrate_arguments, 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    plans = arguments_value(&arguments, "--plan") != NULL;
+    refuses = arguments_value(&arguments, "--refuse-older") != NULL;
+    if (plans && refuses)
         return command_misused("migrate", migrate_arguments);
     if (!config->postgres) {
         fprintf(stderr, "tavola migrate: TAVOLA_POSTGRES is not set; it says which database to migrate, for "
@@ -47,12 +51,12 @@ static int run_migrate(const struct client_config *config, int argc, char **argv
 
 static int run_epoch_raise(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "epoch raise" };
     struct error err = { 0 };
     int64_t epoch;
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("epoch raise", "");
+    if (!command_arguments("", 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     if (!config->postgres) {
         fprintf(
             stderr, "tavola epoch raise: TAVOLA_POSTGRES is not set; it says which database was restored\n");
@@ -76,11 +80,11 @@ static void print_epoch_help(FILE *out)
 
 static int run_health(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "health" };
     struct error err = { 0 };
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("health", "");
+    if (!command_arguments("", 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     if (health_check(config, HEALTH_TIMEOUT_MS, &err) == STATUS_OK) {
         printf("%s answers SERVING\n", config->target);
         return COMMAND_OK;

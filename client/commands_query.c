@@ -362,22 +362,21 @@ static int run_create_index(const struct client_config *config, int argc, char *
 
 static int run_drop_index(const struct client_config *config, int argc, char **argv)
 {
-    char request[256], *reply = NULL;
-    struct tavola_error error;
+    struct arguments arguments = { .command = "index drop" };
+    struct tavola_reply *reply;
+    struct request request;
     struct tavola *client;
-    int code = COMMAND_OK;
 
-    if (argc != 1 || strpbrk(argv[0], "\"\\"))
-        return command_misused("index drop", "NAME");
+    if (!command_arguments("NAME", 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
-    snprintf(request, sizeof(request), "{\"name\": \"%.200s\"}", argv[0]);
-    if (tavola_call_json(client, "DropIndex", request, &reply, &error) != TAVOLA_OK) {
-        code = calls_failed(&error);
-    }
-    tavola_free(reply);
-    return calls_close(client, code);
+    request_begin(&request);
+    request_text(&request, "name", arguments.words[0]);
+    reply = calls_ask(client, "DropIndex", &request);
+    tavola_reply_free(reply);
+    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
 }
 
 static void print_index_options(FILE *out)

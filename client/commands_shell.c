@@ -110,12 +110,12 @@ static int run_script(struct shell *shell)
 
 static int run_shell(const struct client_config *config, int argc, char **argv)
 {
+    struct arguments arguments = { .command = "shell" };
     struct shell shell = { .config = config };
     int code;
 
-    (void)argv;
-    if (argc != 0)
-        return command_misused("shell", "");
+    if (!command_arguments("", 0, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     interrupt_catch();
     calls_keep();
     code = isatty(STDIN_FILENO) ? converse(&shell) : run_script(&shell);

@@ -13,16 +13,17 @@
 static int run_changing(const struct client_config *config, int argc, char **argv, const char *words,
     enum tavola_code (*change)(struct tavola *client, const char *table, struct tavola_error *error))
 {
+    struct arguments arguments = { .command = words };
     struct tavola_error error;
     struct tavola *client;
 
-    if (argc != 1)
-        return command_misused(words, "NAME");
+    if (!command_arguments("NAME", 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
     return calls_close(
-        client, change(client, argv[0], &error) == TAVOLA_OK ? COMMAND_OK : calls_failed(&error));
+        client, change(client, arguments.words[0], &error) == TAVOLA_OK ? COMMAND_OK : calls_failed(&error));
 }
 
 static const char create_usage[] = "NAME [--wide-entities] [--blob-properties]";

@@ -101,14 +101,15 @@ static int show_transaction(struct tavola *client, const char *method, const cha
 static int run_named(
     const struct client_config *config, const char *words, const char *method, int argc, char **argv)
 {
+    struct arguments arguments = { .command = words };
     struct tavola *client;
 
-    if (argc != 1)
-        return command_misused(words, "ID");
+    if (!command_arguments("ID", 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
-    return calls_close(client, show_transaction(client, method, argv[0]));
+    return calls_close(client, show_transaction(client, method, arguments.words[0]));
 }
 
 static int run_get(const struct client_config *config, int argc, char **argv)

@@ -9,12 +9,23 @@
 
 #include "client/command_table.h"
 
+#define HELP "--help"
+
 enum { MAX_COMMANDS = 128 };
 
 int command_misused(const char *words, const char *arguments)
 {
     fprintf(stderr, "usage: tavola %s%s%s\n", words, *arguments ? " " : "", arguments);
     return COMMAND_MISUSED;
+}
+
+bool command_arguments(const char *usage, int words, int argc, char **argv, struct arguments *out)
+{
+    if (!arguments_read(usage, argc, argv, out))
+        return false;
+    if (out->count != words)
+        (void)command_misused(out->command, usage);
+    return out->count == words;
 }
 
 int command_failed(const char *words, const struct error *err)
@@ -91,6 +102,29 @@ static size_t print_unfinished(const char *word, FILE *out)
     return count;
 }
 
+/* Whether the usage text declares the option: the command itself knows what it means behind a word. */
+static bool declares_help(const struct command *command)
+{
+    struct str rest = str_of(command->arguments), name;
+    bool has_value;
+
+    while (arguments_next_option(&rest, &name, &has_value))
+        if (str_equal(name, STR_LITERAL(HELP)))
+            return true;
+    return false;
+}
+
+/* Whether help is asked for, in any place before "--". argv: behind the words of the command. */
+static bool asks_help(const struct command *command, int argc, char **argv)
+{
+    if (declares_help(command))
+        return argc == 1 && strcmp(argv[0], HELP) == 0;
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], HELP) == 0)
+            return true;
+    return false;
+}
+
 static int complain_unknown(int argc, char **argv)
 {
     const char *names[MAX_COMMANDS];
@@ -102,7 +136,7 @@ static int complain_unknown(int argc, char **argv)
         names[count] = command_table_at(count)->words;
     if (argc == 1 && print_unfinished(argv[0], stderr) > 0)
         return COMMAND_MISUSED;
-    if (argc == 2 && strcmp(argv[1], "--help") == 0 && print_unfinished(argv[0], stdout) > 0)
+    if (argc == 2 && strcmp(argv[1], HELP) == 0 && print_unfinished(argv[0], stdout) > 0)
         return COMMAND_OK;
     snprintf(asked, sizeof(asked), "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
     nearest = config_nearest(asked, names, count);
@@ -116,17 +150,40 @@ static int complain_unknown(int argc, char **argv)
     return COMMAND_MISUSED;
 }
 
+static bool are_words(int argc, char **argv)
+{
+    int i = 0;
+
+    while (i < argc && argv[i][0] != '-')
+        i++;
+    return i == argc;
+}
+
+/* "help table create" is "table create --help". */
+static int print_help_of(int argc, char **argv)
+{
+    int words;
+    const struct command *command = find_command(argc, argv, &words);
+
+    if (command)
+        return print_command_help(command);
+    if (argc == 1 && print_unfinished(argv[0], stdout) > 0)
+        return COMMAND_OK;
+    return complain_unknown(argc, argv);
+}
+
 const struct command *dispatch_find(int argc, char **argv, int *words, int *exit_code)
 {
     const struct command *command = find_command(argc, argv, words);
 
-    if (!command) {
+    if (!command)
         *exit_code = complain_unknown(argc, argv);
-        return NULL;
-    }
-    if (argc != 1 + *words || strcmp(argv[*words], "--help") != 0)
+    else if (asks_help(command, argc - *words, argv + *words))
+        *exit_code = print_command_help(command);
+    else if (strcmp(command->words, "help") == 0 && argc > 1 && are_words(argc - 1, argv + 1))
+        *exit_code = print_help_of(argc - 1, argv + 1);
+    else
         return command;
-    *exit_code = print_command_help(command);
     return NULL;
 }
 

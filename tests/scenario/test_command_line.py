@@ -329,6 +329,50 @@ class NoServer(unittest.TestCase):
                 self.assertIn("does a server listen there? --target or TAVOLA_TARGET sets the address.", done.stderr)
 
 
+class Words(unittest.TestCase):
+    """What every command does with words that are asked for help, or that it does not know; no server is there."""
+
+    @classmethod
+    def setUpClass(cls):
+        script = run_program("tavola", "completion", "bash").stdout
+        cls.commands = re.findall(r'^    "([a-z -]+)" \| "\1 "\*\) words=', script, re.MULTILINE)
+        assert len(cls.commands) > 50, cls.commands
+
+    def run_command(self, *words, code=0):
+        done = run_program("tavola", *words, settings={"TAVOLA_TARGET": "unix:/nowhere"})
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_help_is_printed_wherever_it_is_asked_for(self):
+        for command in self.commands:
+            for before, behind in (((), ()), (("x", "--nosuch"), ("y",))):
+                if command == "api" and (before or behind):  # the help of the method x
+                    continue
+                with self.subTest(command, before=before, behind=behind):
+                    done = self.run_command(*command.split(), *before, "--help", *behind)
+                    self.assertTrue(done.stdout.startswith(f"usage: tavola {command}"), done.stdout)
+
+    def test_help_is_a_command_too(self):
+        self.assertTrue(self.run_command("help", "table", "create").stdout.startswith("usage: tavola table create NAME"))
+        self.assertTrue(self.run_command("help", "tx", "get").stdout.startswith("usage: tavola transaction get ID"))
+        self.assertIn("tavola table list", self.run_command("help", "table").stdout)
+        self.assertIn('did you mean "export"?', self.run_command("help", "exprt", code=2).stderr)
+
+    def test_behind_two_dashes_it_is_a_word(self):
+        self.assertIn("does a server listen there?", self.run_command("entity", "get", "t", "--", "--help", "r", code=1).stderr)
+
+    def test_an_unknown_option_is_named(self):
+        for command in self.commands:
+            with self.subTest(command):
+                self.assertIn('there is no option "--nosuch"', self.run_command(*command.split(), "x", "--nosuch", code=2).stderr)
+
+    def test_options_may_stand_anywhere(self):
+        for words in (("index", "verify", "--fast", "x"), ("index", "repair", "--dry-run", "x"), ("transaction", "get", "--", "-x")):
+            with self.subTest(words):
+                self.assertIn("does a server listen there?", self.run_command(*words, code=1).stderr)
+        self.assertIn("TAVOLA_POSTGRES is not set", self.run_command("account", "create", "--administrator", "x", code=2).stderr)
+
+
 class Reading(ServerCase):
     with_worker = True
 
