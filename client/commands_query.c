@@ -11,6 +11,8 @@
 #include "client/calls.h"
 #include "client/command.h"
 #include "client/copy_arguments.h"
+#include "client/index_violations.h"
+#include "client/nothing_found.h"
 #include "client/output.h"
 
 #define QUERY_ARGUMENTS "TABLE [FILTER] [--select NAME,NAME...] [--limit N] [--explain] [-o FORM]"
@@ -155,6 +157,7 @@ static int run_query(const struct client_config *config, int argc, char **argv)
     struct tavola_query query = { .filter = NULL };
     struct tavola *client;
     int64_t limit = INT64_MAX;
+    int code;
 
     if (!arguments_read(QUERY_ARGUMENTS, argc, argv, &arguments) ||
         !arguments_number(&arguments, "--limit", INT64_MAX, &limit))
@@ -176,7 +179,10 @@ static int run_query(const struct client_config *config, int argc, char **argv)
         split_names((char *)(uintptr_t)arguments_value(&arguments, "--select"), names);
         query.read.select = names;
     }
-    return calls_close(client, print_cursor(tavola_query(client, &query), &out, limit));
+    code = print_cursor(tavola_query(client, &query), &out, limit);
+    if (code == COMMAND_OK && out.count == 0 && query.filter)
+        nothing_found_by_query(client, query.table, query.filter);
+    return calls_close(client, code);
 }
 
 static int run_count(const struct client_config *config, int argc, char **argv)
@@ -252,6 +258,7 @@ static int look_up(
         .descending = arguments_value(arguments, "--descending") != NULL,
         .page_size = limit < 1000 ? (int)limit : 0,
     };
+    int code;
 
     for (int i = 1; i < arguments->count; i++)
         if (!read_value(arguments->words[i], i, values, &equals[i - 1]))
@@ -262,7 +269,10 @@ static int look_up(
     }
     if (!output_open(&out, arguments))
         return COMMAND_MISUSED;
-    return print_cursor(tavola_lookup(client, &lookup), &out, limit);
+    code = print_cursor(tavola_lookup(client, &lookup), &out, limit);
+    if (code == COMMAND_OK && out.count == 0)
+        nothing_found_by_lookup(client, &lookup, &arguments->words[1]);
+    return code;
 }
 
 static int run_lookup(const struct client_config *config, int argc, char **argv)
@@ -285,6 +295,17 @@ static int run_lookup(const struct client_config *config, int argc, char **argv)
     code = look_up(client, &arguments, values, limit);
     tavola_entity_free(values);
     return calls_close(client, code);
+}
+
+static void print_lookup_values(FILE *out)
+{
+    fprintf(out,
+        "\nThe values are those of the parts of the index's key, in their order; the last ones may be left "
+        "out. TYPE is one of\nstring, boolean, int32, int64, double, datetime, guid and binary. Numbers that "
+        "are "
+        "equal are one value, whatever\ntheir types; a number and its text are not. If nothing is found, and "
+        "the "
+        "same value with another type finds an\nentity, the command says so.\n");
 }
 
 /* ---- indexes ---- */
@@ -329,7 +350,7 @@ static int run_create_index(const struct client_config *config, int argc, char *
     struct tavola_error error;
     struct tavola *client;
     int code = COMMAND_OK;
-    bool has_rule;
+    bool has_rule, waits;
 
     if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments) ||
         !read_projection(&arguments, names, &select) || !copy_arguments_read(&arguments, &rule, &has_rule))
@@ -353,10 +374,11 @@ static int run_create_index(const struct client_config *config, int argc, char *
     client = calls_open(config);
     if (!client)
         return COMMAND_FAILED;
-    if (tavola_create_index(
-            client, &index, arguments_value(&arguments, "--no-wait") ? 0 : BUILD_MS, &error) != TAVOLA_OK) {
+    waits = arguments_value(&arguments, "--no-wait") == NULL;
+    if (tavola_create_index(client, &index, waits ? BUILD_MS : 0, &error) != TAVOLA_OK)
         code = calls_failed(&error);
-    }
+    else if (waits)
+        code = index_violations_report(client, index.name, index.table);
     return calls_close(client, code);
 }
 
@@ -393,8 +415,16 @@ static void print_index_options(FILE *out)
         "  --same-partition          the entries lie in the partition of their entity, and commit with its "
         "writes\n"
         "  --strong                  the entries commit with the writes, in other partitions\n"
-        "  --unique                  a value has at most one entity\n"
+        "  --unique                  a value has at most one entity; of entities that have the same value "
+        "already only the\n"
+        "                            first one in the order of keys has an entry\n"
         "  --no-wait                 do not wait until the index is built\n"
+        "\n"
+        "If entities cannot have an entry (duplicates in a unique index, values that are too long or of a "
+        "wrong type), the\n"
+        "index is built without them; the command says how many, why, and how to find them, and ends with "
+        "exit code 3. With\n"
+        "--no-wait, tavola index show says so once the index is built.\n"
         "\n"
         "A copy rule: the workers keep copies of properties of the entity that an entity of TABLE names, its "
         "source.\n"
@@ -442,9 +472,11 @@ static const struct command commands[] = {
         .words = "lookup",
         .arguments = LOOKUP_ARGUMENTS,
         .help = "print the entities that an index finds by values, which are text unless their type stands "
-                "in front",
+                "in front; without a value all that the index has, in its order",
         .examples = "tavola lookup PeopleByName Ada --latest\n"
-                    "tavola lookup PeopleByAge int32=36 -o table\n",
+                    "tavola lookup PeopleByAge int32=36 -o table\n"
+                    "tavola lookup PeopleByAge --descending --limit 10\n",
+        .print_more = print_lookup_values,
         .run = run_lookup,
     },
     {

@@ -419,6 +419,38 @@ class Reading(ServerCase):
         done = self.run_command("query", self.table, "Age lt 0")
         self.assertEqual((done.stdout, done.stderr), ("", "tavola: nothing was found\n"))
 
+    def test_what_finds_nothing_says_which_literal_is_doubtful(self):
+        said = self.run_command("query", self.table, "Age eq '31'").stderr
+        self.assertRegex(said, r"^tavola: nothing was found\ntavola: Age eq '31': the literal is text; a number is written without quotes\. .*\n$")
+        said = self.run_command("query", self.table, "PartitionKey gt 'b' and PartitionKey lt 'a'").stderr
+        self.assertIn("tavola: the filter contradicts itself", said)
+        self.assertNotIn("literal", self.run_command("query", self.table, "Age ge '31' or Age ge 30").stderr)
+
+    def test_a_look_up_of_another_type_says_which_type_is_there(self):
+        self.run_command("index", "create", "ReadersByBoth", self.table, "Name", "Age")
+        for words, said in ((("Ada, 1", "31"), "31 finds nothing, but int32=31 does"),
+                            (("Ada, 1", "double=31.5"), ""), (("none", "31"), ""),
+                            (("Ada, 1", "boolean=true"), "")):
+            with self.subTest(words):
+                done = self.run_command("lookup", "ReadersByBoth", *words)
+                expected = f"tavola: {said}: a value is text unless its type stands in front\n" if said else ""
+                self.assertEqual((done.stdout, done.stderr), ("", f"tavola: nothing was found\n{expected}"))
+        self.run_command("index", "drop", "ReadersByBoth")
+
+    def test_a_look_up_of_a_number_says_that_text_is_there(self):
+        table = self.new_table()
+        self.client.insert_entity(table=table, entity=entity("p", "r", {"Code": "7"}))
+        self.run_command("index", "create", "CodesByText", table, "Code")
+        self.assertIn("int64=7 finds nothing, but string=7 does", self.run_command("lookup", "CodesByText", "int64=7").stderr)
+        self.run_command("index", "drop", "CodesByText")
+
+    def test_a_look_up_without_a_value_prints_the_index_in_its_order(self):
+        self.run_command("index", "create", "ReadersInOrder", self.table, "Age")
+        found = [json.loads(line)["RowKey"] for line in self.run_command("lookup", "ReadersInOrder").stdout.splitlines()]
+        last = self.run_command("lookup", "ReadersInOrder", "--descending", "--limit", "1").stdout
+        self.assertEqual((found, json.loads(last)["RowKey"]), (["0", "1", "2"], "2"))
+        self.run_command("index", "drop", "ReadersInOrder")
+
     def test_counts_and_look_ups(self):
         self.assertEqual(self.run_command("count", self.table, "Age ge 31").stdout, "2\n")
         self.run_command("index", "create", "ReadersByAge", self.table, "Age")
@@ -499,6 +531,21 @@ class Together(ServerCase):
         self.assertNotEqual(self.run_command("tx", "submit", "--table", there, "--wait", text=late, code=1), "DONE")
         self.assertIn('names no "table"', self.run_command("tx", "submit", text=self.lines({"put": key}), code=2))
         self.assertIn("steps are", self.run_command("tx", "submit", "--table", here, text=self.lines({"insert": key}), code=2))
+
+    def test_a_unique_index_of_a_table_with_duplicates_says_so(self):
+        table, unique, later = self.new_table(), self.new_name("i"), self.new_name("i")
+        for row, mail in enumerate(("ada@", "ada@", "bob@", "ada@")):
+            self.run_command("entity", "put", table, "p", str(row), f"Mail={mail}")
+        said = self.run_command("index", "create", unique, table, "Mail", "--unique", code=3)
+        self.assertEqual(said.splitlines()[:2], [f"tavola index create: {unique} is built, but 2 of the entities of {table} have no entry:",
+                                                 "  another entity has the same value in the unique index: Mail"])
+        self.assertIn(f"tavola dead-letter list {table} names them", said)
+        listed = self.run_command("dead-letter", "list", table)
+        self.assertEqual(re.findall(r"\((p, \d)\)", listed), ["p, 1", "p, 3"])
+        self.assertRegex(self.run_command("index", "show", unique), r"(?m)^violations +2$")
+        self.run_command("entity", "put", table, "p", "3", "Mail=own@")
+        self.assertEqual(json.loads(self.run_command("lookup", unique, "own@", "--latest"))["RowKey"], "3")
+        self.run_command("index", "create", later, table, "Mail", "--unique", "--no-wait")
 
     def test_a_copy_rule_is_declared_and_shown(self):
         managers, departments, rule = self.new_table(), self.new_table(), self.new_name("byManager")
