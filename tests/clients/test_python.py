@@ -4,6 +4,7 @@
 import concurrent.futures
 import datetime as dt
 import hashlib
+import inspect
 import io
 import itertools
 import json
@@ -28,6 +29,7 @@ from tavola_test.waiting import wait_for
 
 import tavola
 from tavola import blob, errors
+from tavola.index import declaration
 
 UTC = dt.timezone.utc
 
@@ -839,6 +841,12 @@ class Package(unittest.TestCase):
         for reason, kind in errors.BY_REASON.items():
             self.assertEqual(kind.code, codes.get(reason), reason)
         self.assertLessEqual(errors.NOTHING_DONE, set(codes))
+
+    def test_the_page_has_every_option_of_an_index(self):
+        page = pathlib.Path(SOURCE, "docs/python.md").read_text(encoding="utf-8").split("\n## Indexes\n")[1].split("\n## ")[0]
+        declared, looked_up = (inspect.signature(one).parameters.values() for one in (declaration, tavola.Index.lookup))
+        options = {one.name for one in [*declared, *looked_up] if one.kind is inspect.Parameter.KEYWORD_ONLY} | {"exist_ok"}
+        self.assertEqual({name for name in options if f"`{name}`" not in page}, set())
 
     def test_it_is_installed_from_its_folder(self):
         """pip installs it with nothing but Debian's packages, and what is installed needs no source tree."""
