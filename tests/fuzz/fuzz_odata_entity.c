@@ -16,6 +16,7 @@ static void require_same(const struct entity *entity, enum odata_level level, st
         .account = STR_LITERAL("account"),
         .table = STR_LITERAL("T"),
         .selection = { .partition = true, .row = true, .timestamp = true },
+        .with_expires = true,
     };
     struct error err = { 0 };
     struct entity again;
@@ -27,6 +28,7 @@ static void require_same(const struct entity *entity, enum odata_level level, st
     fuzz_require(str_equal(again.key.partition, entity->key.partition));
     fuzz_require(str_equal(again.key.row, entity->key.row));
     fuzz_require(str_equal(again.properties.bytes, entity->properties.bytes));
+    fuzz_require(again.expires == entity->expires);
 }
 
 void fuzz_odata_entity(struct str input)

@@ -143,6 +143,13 @@ class Steps(ServerCase):
         self.assertTrue(done.timeline[0].etag_before)
         self.assertFalse(done.timeline[0].etag_after)
 
+    def test_an_archived_employee_keeps_the_time_at_which_it_expires(self):
+        given = entity("sales", "2", Name="Grace")
+        given.expires.FromJsonString("2999-12-31T00:00:00.5Z")
+        self.client.insert_entity(table=self.table, entity=given)
+        self.run_steps({"write_file": {"path": "archive/sales-2.json", "entity": {"table": self.table, "key": key(("sales", "2"))}}})
+        self.assertEqual(json.loads(self.content("archive/sales-2.json"))["tavola.expires"], "2999-12-31T00:00:00.5Z")
+
     def test_other_content_under_the_name_is_a_dead_letter_that_can_be_redriven(self):
         self.run_steps({"write_file": {"path": "same", "data": b"one"}})
         name = self.submit({"write_file": {"path": "same", "data": b"two"}})
