@@ -138,6 +138,17 @@ static void make_cluster(void)
     }
 }
 
+/*
+ * glibc: sessions keep the memory that they have freed. Most of them are short, and spend much of their time on pages
+ * that they give back and get again.
+ */
+static void keep_freed_memory(void)
+{
+    setenv("MALLOC_TRIM_THRESHOLD_", "67108864", 0);
+    setenv("MALLOC_TOP_PAD_", "1048576", 0);
+    setenv("MALLOC_MMAP_THRESHOLD_", "33554432", 0);
+}
+
 static void launch(void)
 {
     char path[512];
@@ -147,6 +158,7 @@ static void launch(void)
         NULL };
     int64_t deadline_us = clock_monotonic_us() + WAIT_LIMIT_US;
 
+    keep_freed_memory();
     postmaster = spawn(argv);
     snprintf(admin, sizeof(admin), "host=%s user=postgres dbname=postgres", folder);
     while (PQping(admin) != PQPING_OK) {
@@ -188,13 +200,14 @@ static void quiet(void *context, const char *line)
     (void)line;
 }
 
+/* Without fsync, copying the files takes half of the time of copying page by page through the log. */
 static void create_database(const char *name, const char *from)
 {
     PGconn *conn = PQconnectdb(admin);
     char sql[256];
     PGresult *result;
 
-    snprintf(sql, sizeof(sql), "create database %s template %s", name, from);
+    snprintf(sql, sizeof(sql), "create database %s template %s strategy file_copy", name, from);
     result = PQexec(conn, sql);
     if (PQresultStatus(result) != PGRES_COMMAND_OK)
         die(sql, PQerrorMessage(conn));
