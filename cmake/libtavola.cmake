@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # libtavola, the C client: client/lib with what it uses of the other folders, as a shared and as a static library.
 #
-# Both show the names of client/lib/tavola.h alone. All that goes into them is compiled a second time, as code that may lie at any
-# address and with hidden names. The static library is one object file, in which hidden names are local: they can meet no name
-# of the program that links it, nor those of our own programs.
+# Both show the names of client/lib/tavola.h alone. All that goes into them is compiled as code that may lie at any address and
+# with hidden names. The static library is one object file, in which hidden names are local: they can meet no name of the program
+# that links it, nor those of our own programs. For the release the sources of the other folders are compiled a second time in
+# that way, so that the programs pay nothing for it. With sanitizers, where speed does not matter, the programs are made of the
+# same objects, which shortens the build.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -23,17 +25,20 @@ function(libtavola_part name library)
     target_link_libraries(${name} PRIVATE ${ARGN})
 endfunction()
 
-libtavola_part(libtavola_proto tavola_proto PkgConfig::PROTOBUF_C)
-target_compile_options(libtavola_proto PRIVATE -w)
-target_include_directories(libtavola_proto PRIVATE ${proto_out})
+libtavola_part(libtavola_rpc rpc tavola_options ${libtavola_dependencies})
 if(TAVOLA_SANITIZE)
-    target_compile_options(libtavola_proto PRIVATE -fsanitize=${TAVOLA_SANITIZE} -fno-sanitize-recover=all)
+    set_target_properties(base domain api tavola_proto PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+    set(libtavola_parts api libtavola_rpc domain base tavola_proto)
+else()
+    libtavola_part(libtavola_proto tavola_proto PkgConfig::PROTOBUF_C)
+    target_compile_options(libtavola_proto PRIVATE -w)
+    target_include_directories(libtavola_proto PRIVATE ${proto_out})
+    foreach(library IN ITEMS base domain api)
+        libtavola_part(libtavola_${library} ${library} tavola_options ${libtavola_dependencies} PkgConfig::MICROHTTPD)
+        target_include_directories(libtavola_${library} SYSTEM PRIVATE ${proto_out})
+    endforeach()
+    set(libtavola_parts libtavola_api libtavola_rpc libtavola_domain libtavola_base libtavola_proto)
 endif()
-foreach(library IN ITEMS base domain api rpc)
-    libtavola_part(libtavola_${library} ${library} tavola_options ${libtavola_dependencies} PkgConfig::MICROHTTPD)
-    target_include_directories(libtavola_${library} SYSTEM PRIVATE ${proto_out})
-endforeach()
-set(libtavola_parts libtavola_api libtavola_rpc libtavola_domain libtavola_base libtavola_proto)
 
 # The methods of api/service_config.json as a table in C: "client/harmless_methods.h".
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/api/service_config.json)
