@@ -63,12 +63,13 @@ class Stack:
         self.postgres = f"host={self.postgres_link} user={self.postgres_user} dbname={self.database}"
         self.redis_socket = os.path.join(self.folder, "redis")
         self.target = "unix:" + os.path.join(self.folder, "server")
-        self.sql(f"create database {self.database}", database=self.postgres_home)
+        template = os.environ.get("TEST_MIGRATED_TEMPLATE") if migrate else None
+        self.make_database(template)
         if postgres:
             self.postgres_up()
         if redis:
             self.start_redis()
-        if migrate:
+        if migrate and not template:
             self.migrate()
 
     def __enter__(self):
@@ -122,6 +123,11 @@ class Stack:
     def sql(self, text, database=None):
         """Rows as lines, with | between columns."""
         return servers.sql(self.conninfo(database or self.database), text)
+
+    def make_database(self, template):
+        """Copying a template's files takes half of the time of copying its pages through the log."""
+        copied = f" template {template} strategy file_copy" if template else ""
+        self.sql(f"create database {self.database}{copied}", database=self.postgres_home)
 
     def locked(self, table):
         """Lock this table of the database until the end of the `with`."""
