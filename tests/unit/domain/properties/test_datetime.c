@@ -119,8 +119,9 @@ START_TEST(every_day_is_read_as_it_is_written)
         int32_t nanos;
 
         (void)datetime_format(day * 86400 * 10000000, DATETIME_NEEDED_DIGITS, text);
-        ck_assert_msg(datetime_parse(str_of(text), &seconds, &nanos), "%s", text);
-        ck_assert_int_eq(seconds, day * 86400 - INT64_C(11644473600));
+        /* A ck_assert that holds writes to a file: too slow for each day. */
+        if (!datetime_parse(str_of(text), &seconds, &nanos) || seconds != day * 86400 - INT64_C(11644473600))
+            ck_abort_msg("%s is not read back", text);
     }
 }
 END_TEST

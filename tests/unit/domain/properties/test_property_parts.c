@@ -484,6 +484,7 @@ START_TEST(random_writes_agree_with_the_model)
     for (int step = 0; step < 60; step++) {
         uint32_t way = next_random(&state) % 20;
         struct property_list changes = random_changes(&state, &model, way < 2);
+        struct arena before;
 
         if (way == 0)
             replace_without_reading(changes);
@@ -491,7 +492,9 @@ START_TEST(random_writes_agree_with_the_model)
             replace_after_reading(changes);
         else
             merge(changes);
+        before = arena;
         check_rows(list_of(&model), PART_MAX_BYTES);
+        arena_rewind(&arena, &before);
     }
 }
 END_TEST
