@@ -40,8 +40,8 @@ enum { CHUNK_STORE_MAX_BYTES = 256 * 1024 /* of a chunk */ };
  * Names are "folder/folder/file", of letters, digits and '-'.
  *
  * put     the bytes are durable under the name when this returns STATUS_OK; otherwise they may be there, in part or in
- *         whole. To put them again does no harm. What has not begun when the caller's time is over does not begin:
- *         nothing comes to be under a name that is removed later
+ *         whole. To put them again does no harm. A put that has not begun when the caller's time is over does not
+ *         begin: otherwise an object could appear after its name was removed
  * get     STATUS_NOT_FOUND: there is nothing under the name. STATUS_LIMIT: there are more than CHUNK_STORE_MAX_BYTES.
  *         What is returned may be damaged: the caller knows the SHA-256
  * remove  nothing is under the name when this returns STATUS_OK, also if nothing was

@@ -76,8 +76,11 @@ static bool read_option(const char *usage, int argc, char **argv, int *position,
     if (!find_option(
             usage, equals ? str_of_bytes(given, (size_t)(equals - given)) : str_of(given), &name, &has_value))
         return complain_option(usage, out, given);
-    if (out->option_count == ARGUMENTS_MAX_OPTIONS || (has_value && !equals && *position + 1 == argc) ||
-        (!has_value && equals)) {
+    if (out->option_count == ARGUMENTS_MAX_OPTIONS) {
+        fprintf(stderr, "tavola %s: more than %d options\n", out->command, ARGUMENTS_MAX_OPTIONS);
+        return false;
+    }
+    if ((has_value && !equals && *position + 1 == argc) || (!has_value && equals)) {
         fprintf(stderr, "tavola %s: %.*s %s\n", out->command, STR_ARG(name),
             has_value ? "needs a value" : "has no value");
         return false;

@@ -64,13 +64,13 @@ extern const struct command_group commands_shell;        /* many commands, one c
 extern const struct command_group commands_help;         /* completion, man page */
 
 /* Print the usage of a command that got wrong arguments. Returns COMMAND_MISUSED. */
-int command_misused(const char *words, const char *arguments);
+int command_misused(const char *words, const char *usage);
 
 /*
  * Read the arguments of a command that takes this number of words. out->command names the command. false: the exit code
  * is COMMAND_MISUSED; standard error says what is wrong, and what is allowed.
  */
-bool command_arguments(const char *usage, int words, int argc, char **argv, struct arguments *out);
+bool command_arguments(const char *usage, int word_count, int argc, char **argv, struct arguments *out);
 
 /*
  * Print the error of a command that failed. Returns COMMAND_MISUSED for STATUS_INVALID, otherwise

@@ -141,10 +141,8 @@ static bool write_csv(struct export_run *run, const struct tavola_entity *entity
 
     if (csv_write_entity(&run->columns, entity, run->output, &misfit))
         return true;
-    fprintf(stderr,
-        "tavola export: the property %s of %s/%s %s; the columns are those of the first %d entities. JSON "
-        "lines hold any\n",
-        misfit.name, tavola_entity_key(entity).partition, tavola_entity_key(entity).row, misfit.why, SAMPLE);
+    fprintf(stderr, "tavola export: %s of %s/%s %s; JSON lines hold any entity\n", misfit.name,
+        tavola_entity_key(entity).partition, tavola_entity_key(entity).row, misfit.why);
     return false;
 }
 
@@ -384,12 +382,18 @@ static int run_export(const struct client_config *config, int argc, char **argv)
 
 static void print_content(FILE *out)
 {
-    fputs("\nThe file has of each entity its keys, its properties with their types, and when it expires "
-          "(tavola.expires).\nETag and Timestamp, which JSON lines have too, are given anew by an import. "
-          "The table's settings, its indexes, copy\nrules and change feed are not in the file.\n\nThe "
-          "columns of CSV are the properties of the first 1,000 entities. An export to CSV ends with an "
-          "error where an\nentity has a property that has no column of its type, an expiry without a "
-          "column, or a text with a character\nU+0000; JSON lines hold any entity.\n",
+    fputs("\n"
+          "The file has of each entity its keys, its properties with their types, and when it expires "
+          "(tavola.expires).\n"
+          "ETag and Timestamp, which JSON lines have too, are given anew by an import. The table's settings, "
+          "its indexes,\n"
+          "copy rules and change feed are not in the file.\n"
+          "\n"
+          "The columns of CSV are the properties of the first 1,000 entities. An export to CSV ends with an "
+          "error where an\n"
+          "entity has a property that has no column of its type, an expiry without a column, or a text with "
+          "a character\n"
+          "U+0000; JSON lines hold any entity.\n",
         out);
 }
 

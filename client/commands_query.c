@@ -300,12 +300,14 @@ static int run_lookup(const struct client_config *config, int argc, char **argv)
 static void print_lookup_values(FILE *out)
 {
     fprintf(out,
-        "\nThe values are those of the parts of the index's key, in their order; the last ones may be left "
-        "out. TYPE is one of\nstring, boolean, int32, int64, double, datetime, guid and binary. Numbers that "
-        "are "
-        "equal are one value, whatever\ntheir types; a number and its text are not. If nothing is found, and "
-        "the "
-        "same value with another type finds an\nentity, the command says so.\n");
+        "\n"
+        "The values are those of the parts of the index's key, in their order; the last ones may be left "
+        "out.\n"
+        "TYPE is one of string, boolean, int32, int64, double, datetime, guid and binary. Equal numbers are "
+        "one value,\n"
+        "whatever their types; a number and its text are not. If nothing is found, but the same value with "
+        "another type\n"
+        "finds an entity, the command says so.\n");
 }
 
 /* ---- indexes ---- */

@@ -301,7 +301,7 @@ static bool find_misfit(
 {
     const struct tavola_value *value;
 
-    *out = (struct csv_misfit){ expires_column.name, "has no column" };
+    *out = (struct csv_misfit){ expires_column.name, "has no column: those of the first entities are all" };
     if (does_expire(entity) && !has_column(columns, expires_column.name))
         return true;
     for (size_t i = 0; (value = tavola_entity_at(entity, i, &out->name)) != NULL; i++) {
@@ -309,7 +309,8 @@ static bool find_misfit(
 
         while (k < columns->count && !is_of_column(&columns->columns[k], out->name, value->type))
             k++;
-        out->why = k == columns->count ? "has no column of its type" : "has a character U+0000";
+        out->why = k == columns->count ? "has no column of its type: those of the first entities are all"
+                                       : "has a character U+0000";
         if (k == columns->count || !is_writable(value))
             return true;
     }

@@ -56,7 +56,7 @@ enum tavola_code csv_read_entity(const struct csv_columns *columns, struct str r
 /* Write a cell, in quotes if it needs them or is empty. */
 void csv_write_cell(const char *text, FILE *out);
 
-/* A property that a line cannot hold, and the cause: "has no column of its type". */
+/* What of an entity a line cannot hold, a property or tavola.expires, and the cause: "has a character U+0000". */
 struct csv_misfit {
     const char *name, *why;
 };

@@ -19,13 +19,13 @@ int command_misused(const char *words, const char *arguments)
     return COMMAND_MISUSED;
 }
 
-bool command_arguments(const char *usage, int words, int argc, char **argv, struct arguments *out)
+bool command_arguments(const char *usage, int word_count, int argc, char **argv, struct arguments *out)
 {
     if (!arguments_read(usage, argc, argv, out))
         return false;
-    if (out->count != words)
+    if (out->count != word_count)
         (void)command_misused(out->command, usage);
-    return out->count == words;
+    return out->count == word_count;
 }
 
 int command_failed(const char *words, const struct error *err)
@@ -102,7 +102,7 @@ static size_t print_unfinished(const char *word, FILE *out)
     return count;
 }
 
-/* Whether the usage text declares the option: the command itself knows what it means behind a word. */
+/* Whether the command has an option --help of its own (api: the help of a method). */
 static bool declares_help(const struct command *command)
 {
     struct str rest = str_of(command->arguments), name;

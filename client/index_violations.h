@@ -10,9 +10,8 @@
 /*
  * Print on standard error how many entities of the table have no entry in the index, why, and how they are found.
  *
- * COMMAND_OK      every entity that should have an entry has one
+ * COMMAND_OK      every entity that should have an entry has one, or it is not known; standard error says so then
  * COMMAND_PARTLY  some have none
- * COMMAND_FAILED  the call failed; standard error has the cause
  */
 int index_violations_report(struct tavola *client, const char *index, const char *table);
 

@@ -4,17 +4,18 @@
  */
 #include "client/nothing_found.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/macros.h"
 #include "client/request.h"
 
-enum { MAX_EQUALS = 16 };
+enum { MAX_EQUALS = 16 /* parts of an index's key, and more */ };
 
 /* ---- queries ---- */
 
-/* Whether a suggestion of ExplainQuery says why nothing is found. */
+/* Whether a suggestion of ExplainQuery (domain/indexes/query_advice.c) says why nothing is found. */
 static bool is_cause(struct str sentence)
 {
     static const char *const marks[] = { "of another type than the literal",
@@ -80,6 +81,7 @@ static bool try_type(struct tavola *client, const struct tavola_lookup *lookup, 
     struct tavola_error ignored;
     bool found = false;
 
+    assert(lookup->equals_count <= MAX_EQUALS);
     memcpy(equals, lookup->equals, lookup->equals_count * sizeof(*equals));
     other.equals = equals;
     other.keys_only = true;

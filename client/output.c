@@ -121,7 +121,7 @@ static bool print_entity(struct output *out, const struct tavola_entity *entity)
     }
     if (csv_write_entity(&out->columns, entity, stdout, &misfit))
         return true;
-    fprintf(stderr, "tavola: the property %s of %s/%s %s; -o jsonl holds any\n", misfit.name,
+    fprintf(stderr, "tavola: %s of %s/%s %s; -o jsonl holds any entity\n", misfit.name,
         tavola_entity_key(entity).partition, tavola_entity_key(entity).row, misfit.why);
     return false;
 }

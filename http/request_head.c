@@ -70,7 +70,7 @@ static bool has_control(struct str text, const char *allowed)
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.data[i];
 
-        if ((byte < ' ' || byte == 0x7F) && !strchr(allowed, byte))
+        if ((byte < ' ' || byte == 0x7F) && !memchr(allowed, byte, strlen(allowed)))
             return true;
     }
     return false;
@@ -158,14 +158,16 @@ const char *request_head_read(struct connection *connection, const struct reques
     is_gapless = read_headers(connection->library, head, arena, out) &&
                  is_gapless_line(head, out->method, out->target);
     if (!is_gapless)
-        return "the request line or a header has a NUL, a line end other than CR LF, or a blank too many, or "
-               "a "
-               "header has several lines\n";
+        return "each line of the head must end with CR LF and begin behind the one before it: without a NUL, a "
+               "folded header or a second blank\n";
     if (has_controls(out))
         return "the request line or a header has a control character\n";
     if (!has_names(out))
         return "the name of a header has a character that is not allowed, such as a blank before the colon\n";
     if (!has_host(out, head->version))
         return "the request must have one header Host\n";
-    return is_ambiguous(out, head->version) ? "the request has two lengths, or none that is valid\n" : NULL;
+    if (is_ambiguous(out, head->version))
+        return "the end of the request is in doubt: it must have one Content-Length that is a number, or in "
+               "HTTP/1.1 one Transfer-Encoding: chunked\n";
+    return NULL;
 }

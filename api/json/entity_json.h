@@ -9,7 +9,7 @@
  * keeps all its digits only as text.
  *
  * The time at which the entity expires is the member "tavola.expires": "2026-01-31T12:00:00Z". No property can have
- * this name; a reader that does not know it can ignore it, as it ignores members that begin with "odata.".
+ * this name, and versions before it refuse such an entity.
  */
 #ifndef API_JSON_ENTITY_JSON_H
 #define API_JSON_ENTITY_JSON_H

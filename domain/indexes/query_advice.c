@@ -183,7 +183,10 @@ static const char *doubt_type(const struct test *test, struct arena *arena)
     return NULL;
 }
 
-/* A filter with a literal of another type is valid, and finds something else than the caller expects. */
+/*
+ * A filter with a literal of another type is valid, and finds something else than the caller expects. The command line
+ * knows the sentence by its end (client/nothing_found.c).
+ */
 static void doubt_types(struct advice *advice)
 {
     size_t said = 0;

@@ -91,7 +91,7 @@ static enum status refuse_number(struct error *err)
 static enum status refuse_cut_off(struct error *err, const char *what)
 {
     return reason_set(
-        err, REASON_INVALID_INPUT, "the batch: it is cut off: the last boundary of the %s is missing", what);
+        err, REASON_INVALID_INPUT, "the batch is cut off: the last boundary of the %s is missing", what);
 }
 
 static enum status read_change_set(
@@ -129,7 +129,7 @@ static enum status read_single(
 }
 
 /*
- * Whether the body goes on to its end. Some clients send --BOUNDARY as the last boundary, in place of
+ * Whether no part of the body can be missing. Some clients send --BOUNDARY as the last boundary, in place of
  * --BOUNDARY--, and nothing but blanks behind it. No operation can be missing then: a change set has a last
  * boundary of its own, and there is only one part.
  */

@@ -6,7 +6,7 @@
  * a size per thread for the next request; all others it merges with their neighbours and takes the oldest first. With
  * thousands of open calls each new call then gets memory that lies all over a heap of a hundred megabytes, which is
  * not in the processor's caches. jemalloc keeps freed blocks by size and takes the latest, at low addresses. In an
- * overload of ten times a Get costs the server 14 us instead of 19, and with 256 calls in flight as much as before:
+ * overload of ten times a Get costs the server 14 us instead of 20, and with 256 calls in flight as much as before:
  * docs/performance-experiments.md, "What an overload still costs".
  */
 #include "service/admission/allocator.h"

@@ -22,8 +22,8 @@ struct memory_guard *memory_guard_start(
     const struct memory_bound *bound, struct rpc_server *server, struct http_server *http);
 
 /*
- * When to look again (clock_monotonic_us), after a look that was due at due_us and has ended at now_us. Looks that a
- * stall has kept from being made are not made up for.
+ * When to look again (clock_monotonic_us), after a look that was due at due_us and has ended at now_us. After a stall
+ * the guard looks once; it does not repeat the looks that it missed.
  */
 int64_t memory_guard_next_look(int64_t due_us, int64_t now_us);
 

@@ -410,9 +410,10 @@ static enum status move_chunks(struct batch *batch, struct error *err)
     TRY(check_stores(batch, err));
     if (batch->count == 0)
         return STATUS_OK;
+    /* counted from before the strays are noted */
     batch->wait = (struct chunk_wait){ .until_us = clock_monotonic_us() + BATCH_WAIT_S * INT64_C(1000000),
         .is_given_up = batch->job->is_stopping,
-        .who = batch->job->who }; /* from before the strays are noted */
+        .who = batch->job->who };
     if (batch->target != CHUNK_STORE_POSTGRESQL) {
         TRY(worker_attempt(batch->job->store, reserve_objects, batch, err));
         FAILPOINT("chunk_move.after_reserve");

@@ -18,7 +18,10 @@
 
 enum reserve_column { RESERVE_PRESENT, RESERVE_MAY };
 
-/* No attempt at a chunk begins to put bytes later, so that they are there when their stray is due. */
+/*
+ * An attempt at a chunk begins to put its bytes at most STORE_WAIT_S after its beginning. Their stray is due
+ * STRAY_KEPT_S after it was noted, so the removal finds them.
+ */
 enum { STORE_WAIT_S = 60, STRAY_KEPT_S = LIMIT_PUT_KEPT_S };
 _Static_assert((int)CHUNK_STORE_MAX_BYTES == (int)LIMIT_BLOB_CHUNK_BYTES, "a chunk is one object");
 _Static_assert((int)STRAY_KEPT_S >= 5 * (int)STORE_WAIT_S, "a stray outlives the attempt to put it");
@@ -123,7 +126,7 @@ static enum status put_object(struct session *session, const struct operation *o
 enum status chunk_bytes_prepare(
     struct session *session, const struct operation *operation, struct chunk_bytes *out, struct error *err)
 {
-    struct chunk_wait wait = wait_of(operation); /* from before the stray is noted */
+    struct chunk_wait wait = wait_of(operation); /* counted from before the stray is noted */
 
     *out = (struct chunk_bytes){ .digest = blob_hash_of(operation->in.blob.bytes),
         .store = session->chunks ? session->chunks->put_into : CHUNK_STORE_POSTGRESQL };

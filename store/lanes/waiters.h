@@ -3,10 +3,10 @@
  * waiters.h - operations that wait for an event before they run. A waiting operation holds neither
  * a thread nor a connection.
  *
- * One statement asks the database about all waits of one kind that are due, together at most twenty
- * times a second. A new wait is asked about at once. The intervals grow with the time that an
- * operation has waited, to a quarter of a second; they are short at first for a wait for freshness,
- * and stay the same for a wait for changes.
+ * One statement asks the database about all waits of one kind that are due. A new wait is asked about at
+ * once, and then again after a quarter of the time that it has waited: for freshness after 3 to 250 ms, for
+ * jobs and transactions after 50 to 250, for changes after 50. Intervals of 50 ms and more end at the same
+ * moments for all, so that they share the statement.
  */
 #ifndef STORE_LANES_WAITERS_H
 #define STORE_LANES_WAITERS_H

@@ -18,7 +18,7 @@
 
 enum {
     SLOW_CLIENTS = 3 * METRICS_CONNECTIONS,
-    ANSWER_MS = 2000,
+    ANSWER_MS = METRICS_DEADLINE_US / 1000 - 1000, /* before the slow clients have to go */
     TRICKLE_MS = 50,
     BLOCK_BYTES = 65536,
     MANY_BLOCKS = 16

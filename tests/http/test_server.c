@@ -335,7 +335,7 @@ END_TEST
 
 #define HEAD "GET /echo HTTP/1.1\r\nHost: t\r\n"
 
-/* What the library reads leniently, cutting a text off or joining lines, without a word of it. */
+/* What the library reads leniently, cutting a text off or joining lines. */
 static const struct str doubtful_heads[] = {
     STR_LITERAL("GET /echo\0/more HTTP/1.1\r\nHost: t\r\n\r\n"),
     STR_LITERAL("GET /echo\0HTTP/1.1 HTTP/1.1\r\nHost: t\r\n\r\n"),

@@ -2,9 +2,9 @@
 -- Open intents of keys that have failed and whose next try is due, in the bucket ranges $1 of $2 buckets each:
 -- at most $3 of each account, those that have been due for longest, and $4 in all; none of the work with the slots
 -- $5 (queue_slot of queue_control.h; $6 queues, $7 kinds of work). Columns as intent_scan. As there, a retry that is
--- more than twenty minutes ahead counts as due. One intent of a key is enough. By dead_letters_retries
--- (the sum keeps the primary key from being used), in two searches: with "or" one would read all of it, as programs use
--- no bitmaps.
+-- more than twenty minutes ahead counts as due. One intent of a key is enough. This relies on the
+-- index dead_letters_retries: index_id + 0 keeps the planner from the primary key, and two searches stand in place of one
+-- with "or", which would read the whole index, because sessions set enable_bitmapscan = off.
 select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version, i.ctid, r.account
 from (
     select d.*, row_number() over (partition by d.account order by d.next_try, d.partition_key, d.row_key) as turn

@@ -35,24 +35,20 @@ static struct tavola_entity *read(const char *json)
     return entity;
 }
 
-/* The header and the line of an entity, with the columns that it needs; NULL: it does not fit. */
+/* The header and the line of an entity, with the columns that it needs. */
 static char *written(const char *json)
 {
     struct tavola_entity *entity = read(json);
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    bool fits;
 
     ck_assert(csv_add_columns(&columns, entity, &arena));
     csv_write_header(&columns, out);
-    fits = csv_write_entity(&columns, entity, out, &misfit);
+    ck_assert(csv_write_entity(&columns, entity, out, &misfit));
     fclose(out);
     tavola_entity_free(entity);
-    if (fits)
-        return text;
-    free(text);
-    return NULL;
+    return text;
 }
 
 /* Read the line below a header; the entity as JSON. */
@@ -112,17 +108,21 @@ START_TEST(a_time_without_a_column_is_not_lost)
 
     ck_assert(!csv_write_entity(&columns, entity, stdout, &misfit));
     ck_assert_str_eq(misfit.name, "tavola.expires");
-    ck_assert_str_eq(misfit.why, "has no column");
+    ck_assert_str_eq(misfit.why, "has no column: those of the first entities are all");
     tavola_entity_free(entity);
 }
 END_TEST
 
 START_TEST(a_text_with_a_nul_is_not_cut)
 {
-    ck_assert_ptr_null(
-        written("{\"PartitionKey\": \"p\", \"RowKey\": \"r\", \"A\": \"x\", \"B\": \"a\\u0000b\"}"));
+    struct tavola_entity *entity =
+        read("{\"PartitionKey\": \"p\", \"RowKey\": \"r\", \"A\": \"x\", \"B\": \"a\\u0000b\"}");
+
+    ck_assert(csv_add_columns(&columns, entity, &arena));
+    ck_assert(!csv_write_entity(&columns, entity, stdout, &misfit));
     ck_assert_str_eq(misfit.name, "B");
     ck_assert_str_eq(misfit.why, "has a character U+0000");
+    tavola_entity_free(entity);
 }
 END_TEST
 
