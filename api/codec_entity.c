@@ -63,16 +63,13 @@ enum status codec_entity_key_decode(
     return STATUS_OK;
 }
 
-/* Tick 0 means "never", so an expiry at the first tick is stored as the next tick. Both lie in the past. */
 static enum status expires_decode(const Google__Protobuf__Timestamp *message, int64_t *out, struct error *err)
 {
-    int64_t ticks = 0;
-
-    if (message && !ticks_from_timestamp(message->seconds, message->nanos, &ticks)) {
+    *out = 0;
+    if (message && !ticks_from_expiry(message->seconds, message->nanos, out)) {
         (void)reason_set(err, REASON_OUT_OF_RANGE_INPUT, "expires is not in the years 1601 to 9999");
         return error_in_field(err, "expires");
     }
-    *out = message && ticks == 0 ? 1 : ticks;
     return STATUS_OK;
 }
 

@@ -44,6 +44,14 @@ static bool find_option(const char *usage, struct str given, struct str *name, b
     return false;
 }
 
+bool arguments_declares(const char *usage, const char *option)
+{
+    struct str name;
+    bool has_value;
+
+    return find_option(usage, str_of(option), &name, &has_value);
+}
+
 static bool complain_option(const char *usage, const struct arguments *arguments, const char *given)
 {
     char texts[ARGUMENTS_MAX_OPTIONS][32];

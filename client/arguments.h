@@ -32,6 +32,9 @@ struct arguments {
 /* Take the next option off a usage text. false: there is no further option. */
 bool arguments_next_option(struct str *rest, struct str *name, bool *has_value);
 
+/* Whether a usage text has the option. */
+bool arguments_declares(const char *usage, const char *option);
+
 /*
  * Read argv. Options may stand anywhere, as "--limit 5" or "--limit=5"; all arguments behind "--" are words.
  * The caller sets out->command. false: an argument is wrong; the cause is on standard error.

@@ -155,6 +155,7 @@ static int run_query(const struct client_config *config, int argc, char **argv)
     struct arguments arguments = { .command = "query" };
     const char *names[ARGUMENTS_MAX_WORDS];
     struct tavola_query query = { .filter = NULL };
+    struct request explain_request;
     struct tavola *client;
     int64_t limit = INT64_MAX;
     int code;
@@ -180,8 +181,10 @@ static int run_query(const struct client_config *config, int argc, char **argv)
         query.read.select = names;
     }
     code = print_cursor(tavola_query(client, &query), &out, limit);
-    if (code == COMMAND_OK && out.count == 0 && query.filter)
-        nothing_found_by_query(client, query.table, query.filter);
+    if (code == COMMAND_OK && out.count == 0 && query.filter) {
+        write_explain_request(&query, &explain_request);
+        nothing_found_by_query(client, &explain_request);
+    }
     return calls_close(client, code);
 }
 

@@ -102,22 +102,11 @@ static size_t print_unfinished(const char *word, FILE *out)
     return count;
 }
 
-/* Whether the command has an option --help of its own (api: the help of a method). */
-static bool declares_help(const struct command *command)
-{
-    struct str rest = str_of(command->arguments), name;
-    bool has_value;
-
-    while (arguments_next_option(&rest, &name, &has_value))
-        if (str_equal(name, STR_LITERAL(HELP)))
-            return true;
-    return false;
-}
-
 /* Whether help is asked for, in any place before "--". argv: behind the words of the command. */
 static bool asks_help(const struct command *command, int argc, char **argv)
 {
-    if (declares_help(command))
+    if (arguments_declares(
+            command->arguments, HELP)) /* api: alone; behind a method it is the help of the method */
         return argc == 1 && strcmp(argv[0], HELP) == 0;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], HELP) == 0)

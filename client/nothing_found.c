@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "client/request.h"
 
 enum { MAX_EQUALS = 16 /* parts of an index's key, and more */ };
 
@@ -27,22 +26,15 @@ static bool is_cause(struct str sentence)
     return false;
 }
 
-void nothing_found_by_query(struct tavola *client, const char *table, const char *filter)
+void nothing_found_by_query(struct tavola *client, struct request *explain_request)
 {
-    struct tavola_question question = { .method = "ExplainQuery" };
+    struct tavola_question question = { .method = "ExplainQuery", .request = request_json(explain_request) };
     struct tavola_reply *reply = NULL;
     struct tavola_record record;
     struct tavola_error ignored;
-    struct request inner, request;
     struct str rest, sentence;
     char *suggestions;
 
-    request_begin(&inner);
-    request_text(&inner, "table", table);
-    request_text(&inner, "filter", filter);
-    request_begin(&request);
-    request_json_member(&request, "query", request_json(&inner));
-    question.request = request_json(&request);
     if (tavola_ask(client, &question, &reply, &ignored) == TAVOLA_OK) {
         record = tavola_reply_record(reply);
         suggestions = tavola_record_text(&record, "suggestions");
@@ -54,8 +46,7 @@ void nothing_found_by_query(struct tavola *client, const char *table, const char
         tavola_free(suggestions);
         tavola_reply_free(reply);
     }
-    request_end(&inner);
-    request_end(&request);
+    request_end(explain_request);
 }
 
 /* ---- look-ups ---- */
@@ -69,6 +60,17 @@ static bool finds_something(struct tavola *client, const struct tavola_lookup *l
 
     tavola_cursor_free(cursor);
     return found;
+}
+
+static bool is_number(enum tavola_type type)
+{
+    return type == TAVOLA_INT32 || type == TAVOLA_INT64 || type == TAVOLA_DOUBLE;
+}
+
+/* Whether both are one value in an index if their texts are: equal numbers are, whatever their types. */
+static bool are_alike(enum tavola_type a, enum tavola_type b)
+{
+    return a == b || (is_number(a) && is_number(b));
 }
 
 /* Try another type for the value at this position. text: the value without its type. */
@@ -90,7 +92,8 @@ static bool try_type(struct tavola *client, const struct tavola_lookup *lookup, 
     other.page_size = 1;
     if (tavola_entity_set_text(values, "Value", type, text, &ignored) == TAVOLA_OK) {
         equals[position] = *tavola_entity_get(values, "Value");
-        found = equals[position].type != lookup->equals[position].type && finds_something(client, &other);
+        found = !are_alike(equals[position].type, lookup->equals[position].type) &&
+                finds_something(client, &other);
     }
     tavola_entity_free(values);
     return found;
@@ -98,7 +101,6 @@ static bool try_type(struct tavola *client, const struct tavola_lookup *lookup, 
 
 void nothing_found_by_lookup(struct tavola *client, const struct tavola_lookup *lookup, char *const *words)
 {
-    /* Numbers that are equal are one value, whatever their types: the first type that can hold a number finds it. */
     static const char *const types[] = { "string", "int32", "int64", "double", "boolean", "datetime",
         "guid" };
 

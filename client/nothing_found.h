@@ -7,9 +7,13 @@
 #define CLIENT_NOTHING_FOUND_H
 
 #include "client/lib/tavola.h"
+#include "client/request.h"
 
-/* Print what the service says of the types of the filter's literals, and of a filter that no entity can match. */
-void nothing_found_by_query(struct tavola *client, const char *table, const char *filter);
+/*
+ * Print what the service says of the types of the filter's literals, and of a filter that no entity can match.
+ * explain_request: of ExplainQuery for the query that has found nothing; ended by this call.
+ */
+void nothing_found_by_query(struct tavola *client, struct request *explain_request);
 
 /*
  * Look up the values with another type for one of them, and print the first one that finds an entity. words: the

@@ -18,6 +18,14 @@ bool ticks_from_timestamp(int64_t seconds, int32_t nanos, int64_t *out)
     return true;
 }
 
+bool ticks_from_expiry(int64_t seconds, int32_t nanos, int64_t *out)
+{
+    if (!ticks_from_timestamp(seconds, nanos, out))
+        return false;
+    *out = *out == 0 ? 1 : *out;
+    return true;
+}
+
 void ticks_to_timestamp(int64_t ticks, int64_t *seconds, int32_t *nanos)
 {
     *seconds = ticks / TICKS_PER_SECOND + first_second;

@@ -16,6 +16,12 @@
 bool ticks_from_timestamp(int64_t seconds, int32_t nanos, int64_t *out);
 void ticks_to_timestamp(int64_t ticks, int64_t *seconds, int32_t *nanos);
 
+/*
+ * The same for the time at which an entity expires. Tick 0 means "never", so the first tick becomes the next one; both
+ * lie in the past.
+ */
+bool ticks_from_expiry(int64_t seconds, int32_t nanos, int64_t *out);
+
 /* From microseconds since 1970 (PostgreSQL's clock). */
 int64_t ticks_from_unix_us(int64_t us);
 

@@ -122,8 +122,7 @@ static bool put_value(
     return false;
 }
 
-/* The type of a name; PROPERTY_NULL: there is no such type. */
-static enum property_type find_type(struct str name)
+enum property_type entity_json_find_type(struct str name)
 {
     struct str bare = str_starts_with(name, STR_LITERAL("Edm.")) ? str_from(name, 4) : name;
 
@@ -159,7 +158,7 @@ static enum property_type type_of_json(const struct json_scalar *json)
 static enum status read_type(
     struct str name, const struct json_scalar *given, enum property_type *out, struct error *err)
 {
-    *out = is_text(given) ? find_type(given->text) : PROPERTY_NULL;
+    *out = is_text(given) ? entity_json_find_type(given->text) : PROPERTY_NULL;
     if (*out != PROPERTY_NULL)
         return STATUS_OK;
     return reason_set(err, REASON_INVALID_INPUT,
@@ -336,19 +335,17 @@ static enum status read_properties(const struct json_members *members, struct ar
         &(struct property_slices){ slices, count, &out->key }, arena, &out->properties, excess, err);
 }
 
-/* Tick 0 means "never", so the first tick is read as the next one. Both lie in the past. */
 enum status entity_json_read_expires(struct str text, int64_t *out, struct error *err)
 {
-    int64_t seconds, ticks;
+    int64_t seconds;
     int32_t nanos;
 
     if (!datetime_parse(text, &seconds, &nanos))
         return reason_set(err, REASON_INVALID_INPUT,
             "%.*s: the value is not a time such as 2026-01-31T12:00:00Z", STR_ARG(ENTITY_JSON_EXPIRES));
-    if (!ticks_from_timestamp(seconds, nanos, &ticks))
+    if (!ticks_from_expiry(seconds, nanos, out))
         return reason_set(err, REASON_OUT_OF_RANGE_INPUT, "%.*s: the time is not in the years 1601 to 9999",
             STR_ARG(ENTITY_JSON_EXPIRES));
-    *out = ticks == 0 ? 1 : ticks;
     return STATUS_OK;
 }
 

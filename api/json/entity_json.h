@@ -57,6 +57,9 @@ MUST_USE enum status entity_json_read_at(struct str text, const struct entity_ke
 MUST_USE enum status entity_json_read_member(
     struct str text, const char *name, struct arena *arena, struct str *out, struct error *err);
 
+/* The type with this name, in any case: "int32", "Int32" or "Edm.Int32". PROPERTY_NULL: there is no such type. */
+enum property_type entity_json_find_type(struct str name);
+
 /*
  * Read a value of a type from text. type: "int32", "Int32" or "Edm.Int32"; "string", "boolean", "int64", "double",
  * "datetime", "guid", "binary" (base64). Appends the property to the slices that property_list_parse takes.

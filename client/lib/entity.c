@@ -505,11 +505,7 @@ char *tavola_entity_to_json(const struct tavola_entity *entity)
 static enum status set_expires(
     struct tavola_entity *entity, const char *type, const char *text, struct error *err)
 {
-    struct str given = str_of(type ? type : "DateTime");
-
-    if (str_starts_with(given, STR_LITERAL("Edm.")))
-        given = str_from(given, 4);
-    if (!str_equal_any_case(given, STR_LITERAL("DateTime")))
+    if (type && entity_json_find_type(str_of(type)) != PROPERTY_DATETIME)
         return reason_set(err, REASON_INVALID_INPUT, "%.*s: its type is DateTime, not \"%.64s\"",
             STR_ARG(ENTITY_JSON_EXPIRES), type);
     return entity_json_read_expires(str_of(text), &entity->expires, err);

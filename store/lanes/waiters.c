@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/condition.h"
+#include "base/numbers.h"
 #include "domain/keys/entity_key.h"
 #include "domain/operations/operation_times.h"
 #include "domain/reason.h"
@@ -372,15 +373,13 @@ static bool must_answer(const struct operation *operation, int64_t now_us)
 static int64_t next_ask_us(const struct waiter *waiter, int64_t now_us)
 {
     const struct pace *pace = &paces[operation_waits_for(waiter->operation)];
-    int64_t pause_us = (now_us - waiter->since_us) / 4, latest_us = latest_answer_us(waiter->operation),
-            next_us;
+    int64_t pause_us = numbers_max((now_us - waiter->since_us) / 4, pace->min_us), next_us;
 
-    pause_us = pause_us > pace->min_us ? pause_us : pace->min_us;
-    pause_us = pause_us < pace->max_us ? pause_us : pace->max_us;
+    pause_us = numbers_min(pause_us, pace->max_us);
     next_us = now_us + pause_us;
     if (pause_us >= TOGETHER_US)
         next_us -= next_us % TOGETHER_US; /* still later than now */
-    return latest_us < next_us ? latest_us : next_us;
+    return numbers_min(next_us, latest_answer_us(waiter->operation));
 }
 
 /* Release a look-up that waited for freshness. */
