@@ -320,7 +320,10 @@ START_TEST(what_is_not_counted_is_there_or_not)
 }
 END_TEST
 
-/* Of a large table only a part is read: the estimate is near, and never above the size of the table. */
+/*
+ * Of a large table about a tenth of the pages is read, each with the same probability. The number of those pages has a
+ * standard deviation of 4 %, so an estimate is more than a quarter off once in a billion times.
+ */
 START_TEST(many_are_estimated)
 {
     struct backlog backlog = { .queues = QUEUES };
@@ -332,8 +335,8 @@ START_TEST(many_are_estimated)
         MANY);
     ck_assert_int_gt(test_number(world.sql, "select pg_relation_size('intents')"), 32 << 20);
     look(&backlog, true, true);
-    ck_assert_int_gt(backlog.open_intents, MANY / 10 * 9);
-    ck_assert_int_lt(backlog.open_intents, MANY / 10 * 11);
+    ck_assert_int_gt(backlog.open_intents, MANY / 4 * 3);
+    ck_assert_int_lt(backlog.open_intents, MANY / 4 * 5);
 }
 END_TEST
 
