@@ -79,6 +79,10 @@ ImportEntitiesRequest = types.message("tavola.v1.ImportEntitiesRequest")
 ReflectionRequest = types.message("grpc.reflection.v1.ServerReflectionRequest")
 
 
+# The client's gRPC library ends a call whose deadline passes while the server's answer is read: the answer's details, the library's text.
+LATE_TEXT = ("OPERATION_TIMED_OUT", "Deadline Exceeded")
+
+
 class ApiError(Exception):
     """A call that failed: the code and, if the product sent one, the ErrorInfo. Its message begins with the reason."""
 
@@ -94,7 +98,7 @@ class ApiError(Exception):
         for name, value in error.trailing_metadata() or ():
             if name == "grpc-status-details-bin":
                 self.read_details(value)
-        if self.reason:
+        if self.reason and (self.reason, self.message) != LATE_TEXT:
             begin, _, self.message = self.message.partition(": ")
             assert begin == self.reason, f"the message begins with {begin}, not with {self.reason}"
         super().__init__(f"{self.code} / {self.reason}: {self.message} {self.metadata}")
