@@ -92,7 +92,7 @@ class Caller:
         self.client = made.connect()
 
     def close(self):
-        self.client.channel.close()
+        self.client.hang_up()
 
     def reconnect(self):
         self.close()

@@ -122,7 +122,7 @@ class Caller(threading.Thread):
 
     def disconnect(self):
         if self.client:
-            self.client.channel.close()
+            self.client.hang_up()
         self.client = None
 
     def attempt(self, call, **fields):

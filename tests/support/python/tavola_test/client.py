@@ -3,6 +3,7 @@
 
 import re
 import struct
+import threading
 import types as types_module
 
 import grpc
@@ -237,6 +238,12 @@ class Client:
 
     def __exit__(self, *_):
         self.channel.close()
+
+    def hang_up(self):
+        """Close the channel, and do not wait: the library waits until what it has begun to write is written, and a server that
+        stands still reads nothing.
+        """
+        threading.Thread(target=self.channel.close, daemon=True).start()
 
     def function(self, path, method):
         request_type = types.message(method.input_type.full_name)
