@@ -5,9 +5,9 @@
 #include "client/command.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/calls.h"
+#include "client/field_lines.h"
 #include "client/index_rows.h"
 #include "client/operation_wait.h"
 
@@ -37,17 +37,6 @@ static int run_list(const struct client_config *config, int argc, char **argv)
         return COMMAND_FAILED;
     listed = index_rows_list(client, &rows, arguments.count > 0 ? arguments.words[0] : NULL);
     return calls_close(client, listed ? COMMAND_OK : COMMAND_FAILED);
-}
-
-static void print_text(const struct tavola_record *record, const char *title, const char *path)
-{
-    char *text = tavola_record_text(record, path);
-
-    for (char *line = text, *end; *line; line = end + (*end != '\0'), title = "") {
-        end = line + strcspn(line, "\n");
-        printf("%-16s %.*s\n", title, (int)(end - line), line);
-    }
-    tavola_free(text);
 }
 
 /* A part of a key: a property, or a text in quotes. */
@@ -103,9 +92,8 @@ static void print_pairs(const struct tavola_record *rule)
 
 static void print_copies(const struct tavola_record *view)
 {
-    static const struct {
-        const char *title, *path;
-    } fields[] = { { "keep", "index.copies.keep" }, { "version to", "index.copies.versionProperty" },
+    static const struct field_line lines[] = { { "keep", "index.copies.keep" },
+        { "version to", "index.copies.versionProperty" },
         { "waiting sources", "status.copies.waitingSources" }, { "visited", "status.copies.visited" },
         { "waiting copies", "status.copies.waitingDependents" },
         { "refused copies", "status.copies.refused" } };
@@ -113,26 +101,22 @@ static void print_copies(const struct tavola_record *view)
 
     if (!rule.type)
         return;
-    print_text(&rule, "copies from", "sourceTable");
+    field_lines_print_one(&rule, "copies from", "sourceTable");
     print_named_by(&rule);
     print_pairs(&rule);
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-        print_text(view, fields[i].title, fields[i].path);
+    field_lines_print(view, lines, ARRAY_LEN(lines));
 }
 
 static void print_index(const struct tavola_record *view)
 {
-    static const struct {
-        const char *title, *path;
-    } fields[] = { { "index", "index.name" }, { "table", "index.table" }, { "shape", "index.shape" },
-        { "place", "index.place" }, { "consistency", "index.consistency" }, { "unique", "index.unique" },
-        { "filter", "index.filter" }, { "state", "status.state" }, { "entries", "status.entries" },
-        { "behind", "status.keysBehind" }, { "lag", "status.lag.age" },
+    static const struct field_line lines[] = { { "index", "index.name" }, { "table", "index.table" },
+        { "shape", "index.shape" }, { "place", "index.place" }, { "consistency", "index.consistency" },
+        { "unique", "index.unique" }, { "filter", "index.filter" }, { "state", "status.state" },
+        { "entries", "status.entries" }, { "behind", "status.keysBehind" }, { "lag", "status.lag.age" },
         { "build", "status.build.operationId" }, { "violations", "status.violations" },
         { "causes", "status.violationCauses" }, { "replacement", "status.replacement.operationId" } };
 
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-        print_text(view, fields[i].title, fields[i].path);
+    field_lines_print(view, lines, ARRAY_LEN(lines));
     print_parts(view, "partition key", "index.partitionKey");
     print_parts(view, "row key", "index.rowKey");
     print_copies(view);
