@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/config.h"
 #include "base/digits.h"
@@ -28,7 +29,7 @@ bool arguments_next_option(struct str *rest, struct str *name, bool *has_value)
             end++;
         *name = str_of_bytes(rest->data + i, end - i);
         *rest = str_from(*rest, end);
-        *has_value = rest->len > 1 && rest->data[0] == ' ' && isupper((unsigned char)rest->data[1]);
+        *has_value = rest->len > 1 && rest->data[0] == ' ' && isalpha((unsigned char)rest->data[1]);
         return true;
     }
     return false;
@@ -141,4 +142,23 @@ bool arguments_number(const struct arguments *arguments, const char *name, int64
     }
     *out = (int64_t)number;
     return true;
+}
+
+bool arguments_choice(
+    const struct arguments *arguments, const char *name, const char *const *words, size_t *out)
+{
+    const char *value = arguments_value(arguments, name);
+
+    if (!value)
+        return true;
+    for (size_t i = 0; words[i]; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *out = i;
+            return true;
+        }
+    fprintf(stderr, "tavola %s: %s takes ", arguments->command, name);
+    for (size_t i = 0; words[i]; i++)
+        fprintf(stderr, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+    fprintf(stderr, ", not \"%s\"\n", value);
+    return false;
 }

@@ -4,8 +4,9 @@
  * [FILTER] [--limit N] [--tokens]".
  *
  * Only the usage text names a command's options: help prints it, shell completion is made from it, and the
- * arguments are checked against it. In the text, a word that begins with a dash is an option; an upper-case
- * word behind an option is the option's value. Pure, except for messages on standard error.
+ * arguments are checked against it. In the text, a word that begins with a dash is an option; a word behind an option,
+ * as FORM in "[-o FORM]" or on|off in "[--change-feed on|off]", is the option's value. Pure, except for messages on
+ * standard error.
  */
 #ifndef CLIENT_ARGUMENTS_H
 #define CLIENT_ARGUMENTS_H
@@ -49,5 +50,12 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
  * number; the cause is on standard error.
  */
 bool arguments_number(const struct arguments *arguments, const char *name, int64_t max, int64_t *out);
+
+/*
+ * Read an option whose value is one of these words; behind the last one stands NULL. *out: its position. If the option
+ * was not given, *out stays as it is. false: another word; standard error has the cause, and all that are allowed.
+ */
+bool arguments_choice(
+    const struct arguments *arguments, const char *name, const char *const *words, size_t *out);
 
 #endif
