@@ -51,6 +51,7 @@ extern const struct command_group commands_batch;        /* writes together */
 extern const struct command_group commands_dead_letters; /* work that was given up */
 extern const struct command_group commands_transaction;  /* steps over partitions and tables */
 extern const struct command_group commands_index;        /* verifying and repairing indexes */
+extern const struct command_group commands_operation;    /* long-running operations */
 extern const struct command_group commands_watch;        /* change feeds */
 extern const struct command_group commands_queue;        /* queues and lag */
 extern const struct command_group commands_top;          /* the live view */

@@ -9,14 +9,14 @@
 static const struct command_group *const groups[] = { &commands_table, &commands_entity, &commands_query,
     &commands_batch, &commands_import, &commands_export, &commands_blob, &commands_chunks, &commands_api,
     &commands_operate, &commands_doctor, &commands_account, &commands_access, &commands_audit,
-    &commands_dead_letters, &commands_transaction, &commands_index, &commands_watch, &commands_queue,
-    &commands_top, &commands_load, &commands_dev, &commands_shell, &commands_help };
+    &commands_dead_letters, &commands_transaction, &commands_index, &commands_operation, &commands_watch,
+    &commands_queue, &commands_top, &commands_load, &commands_dev, &commands_shell, &commands_help };
 
 static const struct {
     const char *word, *stands_for;
 } aliases[] = { { "tx", "transaction" }, { "transactions", "transaction" }, { "dead-letter", "dead-letters" },
-    { "tables", "table" }, { "entities", "entity" }, { "indexes", "index" }, { "queues", "queue" },
-    { "blobs", "blob" } };
+    { "tables", "table" }, { "entities", "entity" }, { "indexes", "index" }, { "operations", "operation" },
+    { "queues", "queue" }, { "blobs", "blob" } };
 
 const char *command_table_first_word(const char *word)
 {

@@ -55,8 +55,7 @@ static int show_operation(const struct tavola_record *reply)
     char *id = tavola_record_text(reply, "operation.operationId");
     char *state = tavola_record_text(reply, "operation.state");
     char *why = tavola_record_text(reply, "operation.error.message");
-    bool is_well =
-        strcmp(state, "DONE") == 0 || strcmp(state, "RUNNING") == 0 || strcmp(state, "PAUSED") == 0;
+    bool is_well = strcmp(state, "DONE") == 0 || !operation_wait_has_ended(reply);
 
     printf("%s %s, %lld of %lld chunks\n", id, state,
         (long long)tavola_record_integer(reply, "operation.done"),
@@ -107,7 +106,7 @@ static int run_move(const struct client_config *config, int argc, char **argv)
     }
     reply = calls_ask(client, "MoveChunks", &request);
     if (arguments_value(&arguments, "--wait"))
-        reply = operation_wait(client, reply);
+        reply = operation_wait(client, reply, 0);
     if (reply) {
         record = tavola_reply_record(reply);
         code = show_operation(&record);
@@ -126,7 +125,7 @@ static const struct command commands[] = {
         .arguments = MOVE_ARGUMENTS,
         .help =
             "begin an operation that moves the chunks of all blobs into one store, beside servers that put "
-            "and read, and print its id, which `tavola api GetOperation` and ControlOperation take; with "
+            "and read, and print its id, which tavola operation show, wait, pause and others take; with "
             "--wait, wait for its end, and exit with 1 if chunks are left elsewhere. All servers and workers "
             "have the settings of both stores by then, and put into the new one: docs/blobs.md",
         .examples = "tavola blob move-chunks s3 --wait\n",

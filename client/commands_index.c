@@ -278,7 +278,7 @@ static int carry_out(const struct client_config *config, const char *method, str
         request_end(request);
         return COMMAND_FAILED;
     }
-    reply = operation_wait(client, calls_ask(client, method, request));
+    reply = operation_wait(client, calls_ask(client, method, request), 0);
     rows_open_table(&rows, differences);
     if (reply) {
         record = tavola_reply_record(reply);

@@ -40,8 +40,8 @@ static int print_cursor(struct tavola_cursor *cursor, struct output *out, int64_
         (void)calls_failed(&error);
         if (strcmp(error.reason, "INDEX_NOT_FOUND") == 0)
             fprintf(stderr,
-                "tavola: tavola query reads a table, tavola lookup an index; tavola api ListIndexes "
-                "'{\"table\": ...}' lists those of a table\n");
+                "tavola: tavola query reads a table, tavola lookup an index; tavola index list TABLE lists "
+                "those of a table\n");
         arena_cleanup(&out->arena);
         return COMMAND_FAILED;
     }

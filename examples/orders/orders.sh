@@ -14,8 +14,8 @@ names() { # entities as JSON lines -> acme/1001 acme/1002
 
 index() { # NAME PROPERTY: create it and wait for it
     build=$(tavola api IndexService/CreateIndex "{\"index\": {\"name\": \"$1\", \"table\": \"orders\", \"shape\": \"INDEX_SHAPE_COPY\",
-        \"partitionKey\": [{\"property\": \"$2\"}]}}" | jq .status.build.operationId)
-    tavola api OperationService/WaitOperation "{\"operationId\": $build}" >/dev/null
+        \"partitionKey\": [{\"property\": \"$2\"}]}}" | jq -r .status.build.operationId)
+    tavola operation wait "$build" >/dev/null
 }
 
 lookup() { # INDEX VALUE: the entities, right as of now, as JSON lines

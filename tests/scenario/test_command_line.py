@@ -656,7 +656,7 @@ class Completion(unittest.TestCase):
 
     def test_bash_completes_behind_an_alias(self):
         for alias, first in (("tx", "transaction"), ("transactions", "transaction"), ("tables", "table"), ("entities", "entity"),
-                             ("indexes", "index"), ("queues", "queue"), ("blobs", "blob"), ("dead-letter", "dead-letters")):
+                             ("indexes", "index"), ("operations", "operation"), ("queues", "queue"), ("blobs", "blob"), ("dead-letter", "dead-letters")):
             with self.subTest(alias):
                 self.assertTrue(self.complete("tavola", alias, ""))
                 self.assertEqual(self.complete("tavola", alias, ""), self.complete("tavola", first, ""))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that show operations, tables and indexes, and change them."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from tavola_test import metrics
+from tavola_test.case import ServerCase
+from tavola_test.client import entity
+from tavola_test.processes import program, program_environment, run_program
+from tavola_test.proxy import Proxy
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
+
+
+class CommandsCase(ServerCase):
+    def run_command(self, *words, code=0):
+        """Both outputs of a command that ends with this exit code."""
+        done = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target}, seconds=60)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def fields(self, *words, code=0):
+        """The lines of a command that shows an object, by their titles."""
+        lines = self.run_command(*words, code=code).splitlines()
+        return {line[:16].rstrip(): line[17:] for line in lines if not line.startswith("tavola")}
+
+
+class Operations(CommandsCase):
+    """No worker is there: what began goes on for ever, unless a command ends it. Metrics tell that a call waits."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack(redis=False)
+        cls.addClassCleanup(cls.stack.close)
+        cls.metrics = os.path.join(cls.stack.folder, "metrics")
+        cls.stack.start_server(TAVOLA_METRICS_LISTEN="unix:" + cls.metrics)
+        cls.client = cls.stack.connect()
+        cls.addClassCleanup(cls.client.channel.close)
+
+    def begin(self):
+        """The id of an operation that deletes a range."""
+        return self.client.delete_range(query={"table": self.new_table()}).operation.operation_id
+
+    def rate(self, operation_id):
+        return self.stack.sql(f"select rate from operations where operation_id = '{operation_id}'")
+
+    def test_an_operation_is_shown(self):
+        table = self.new_table()
+        operation_id = self.client.delete_range(query={"table": table}).operation.operation_id
+        shown = self.fields("operation", "show", operation_id)
+        self.assertRegex(shown.pop("started"), "^20.*Z$")
+        self.assertEqual(shown, {"operation": operation_id, "kind": "delete_range", "target": table, "state": "RUNNING", "done": "0"})
+
+    def test_operations_are_listed_in_each_form(self):
+        operation_id = self.begin()
+        listed = self.run_command("operation", "list")
+        self.assertRegex(listed, r"^operation +kind +target +state +done +total +started +ended +reason\n")
+        self.assertRegex(listed, rf"(?m)^{operation_id} +delete_range +\S+ +RUNNING +0 +- +20\S+Z  - +-$")
+        csv = self.run_command("operations", "list", "-o", "csv")
+        self.assertRegex(csv, rf'^operation_id,kind,target,state,done,total,started,ended,reason\n(?s:.*\n)?{operation_id},delete_range,\w+,RUNNING,0,0,')
+        lines = [json.loads(line) for line in self.run_command("operation", "list", "-o", "jsonl").splitlines()]
+        self.assertIn(operation_id, [one["operationId"] for one in lines])
+        self.assertEqual(json.loads(self.run_command("operation", "list", "-o", "json")), lines)
+
+    def test_an_operation_is_paused_resumed_and_slowed_down(self):
+        operation_id = self.begin()
+        self.assertEqual(self.fields("operation", "pause", operation_id)["state"], "PAUSED")
+        self.assertEqual(self.fields("operation", "resume", operation_id)["state"], "RUNNING")
+        self.assertEqual(self.fields("operation", "throttle", operation_id, "250")["operation"], operation_id)
+        self.assertEqual(self.rate(operation_id), "250")
+        self.run_command("operation", "throttle", operation_id, "0")
+        self.assertEqual(self.rate(operation_id), "0")
+
+    def test_what_is_cancelled_has_ended(self):
+        operation_id = self.begin()
+        self.assertEqual(self.fields("operation", "cancel", operation_id)["state"], "CANCELLED")
+        self.assertEqual(self.fields("operation", "cancel", operation_id)["state"], "CANCELLED")
+        self.assertIn("OPERATION_NOT_CONTROLLABLE: the delete_range has ended", self.run_command("operation", "pause", operation_id, code=1))
+        self.assertEqual(self.fields("operation", "wait", operation_id, code=1)["state"], "CANCELLED")
+
+    def test_a_build_cannot_be_cancelled(self):
+        table, index = self.new_table(), self.new_name("i")
+        self.run_command("index", "create", index, table, "Age", "--no-wait")
+        build = self.fields("index", "show", index)["build"]
+        self.assertIn("a build cannot be cancelled", self.run_command("operation", "cancel", build, code=1))
+
+    def test_a_wait_ends_when_its_time_is_up(self):
+        operation_id = self.begin()
+        self.run_command("operation", "pause", operation_id)
+        said = self.run_command("operation", "wait", operation_id, "--timeout", "1", code=1)
+        self.assertRegex(said, "(?m)^state +PAUSED$")
+        self.assertIn(f"tavola operation wait: {operation_id} has not ended in time: it is PAUSED", said)
+
+    def test_a_wait_over_a_slow_network_is_no_failed_call(self):
+        """The answer that the server sends a tenth of a second before the call's deadline comes too late, nearly always."""
+        operation_id = self.begin()
+        proxy = Proxy(self.stack.target.removeprefix("unix:"))
+        self.addCleanup(proxy.stop)
+        proxy.delay(0.5)
+        done = run_program("tavola", "operation", "wait", operation_id, "--timeout", "1", settings={"TAVOLA_TARGET": f"127.0.0.1:{proxy.port}"}, seconds=60)
+        self.assertRegex(done.stdout, "(?m)^state +RUNNING$")
+        self.assertEqual((done.returncode, done.stderr), (1, f"tavola operation wait: {operation_id} has not ended in time: it is RUNNING\n"))
+
+    def test_a_wait_without_a_time_ends_with_the_operation(self):
+        operation_id = self.begin()
+        settings = program_environment({"TAVOLA_TARGET": self.stack.target})
+        with subprocess.Popen([program("tavola"), "operation", "wait", operation_id], env=settings, stdout=subprocess.PIPE, text=True) as waiting:
+            wait_for("the wait to begin", lambda: metrics.read(self.metrics).value("tavola_waiting_calls") == 1)
+            self.assertIsNone(waiting.poll())
+            self.run_command("operation", "cancel", operation_id)
+            self.assertRegex(waiting.communicate(timeout=60)[0], "(?m)^state +CANCELLED$")
+            self.assertEqual(waiting.returncode, 1)
+
+    def test_what_is_wrong_is_said(self):
+        for words in (("show",), ("wait",), ("pause",), ("resume",), ("cancel",), ("throttle", "x"), ("throttle",)):
+            with self.subTest(words):
+                self.assertIn(f"usage: tavola operation {words[0]} ID", self.run_command("operation", *words, code=2))
+        for words in (("show", "x"), ("wait", "x"), ("pause", "x"), ("resume", "x"), ("cancel", "x"), ("throttle", "x", "1")):
+            with self.subTest(words):
+                self.assertIn('OPERATION_NOT_FOUND: there is no operation "x"', self.run_command("operation", *words, code=1))
+        self.assertIn("ROWS_PER_SECOND is a number, 0 for no limit, not \"fast\"", self.run_command("operation", "throttle", "x", "fast", code=2))
+        self.assertIn("--timeout takes a number from 1 to 86400", self.run_command("operation", "wait", "x", "--timeout", "0", code=2))
+        self.assertIn("-o takes", self.run_command("operation", "list", "-o", "xml", code=2))
+        self.assertIn("usage: tavola operation list [-o FORM]", self.run_command("operation", "list", "x", code=2))
+
+
+class Ends(CommandsCase):
+    with_worker = True
+
+    def test_a_wait_for_what_is_done_ends_well(self):
+        table, index = self.new_table(), self.new_name("i")
+        self.client.insert_entity(table=table, entity=entity("p", "r", {"Age": 36}))
+        self.run_command("index", "create", index, table, "Age", "--no-wait")
+        waited = self.fields("operation", "wait", self.fields("index", "show", index)["build"])
+        self.assertEqual((waited["target"], waited["state"], waited["done"], waited["total"]), (index, "DONE", "3", "3"))
+        self.assertRegex(waited["ended"], "^20.*Z$")
+
+    def test_a_wait_for_what_fails_says_why(self):
+        table, index = self.new_table(), self.new_name("i")
+        self.client.insert_entity(table=table, entity=entity("p", "r", {"Age": 36}))
+        declared = {"name": index, "table": table, "shape": 1, "place": 2, "partition_key": [{"property": "Age", "width": 1}], "on_violation": 2}
+        build = self.client.create_index(index=declared).status.build.operation_id
+        waited = self.fields("operation", "wait", build, code=1)
+        self.assertEqual(waited["state"], "FAILED")
+        self.assertIn("1 entities cannot have their entry", waited["message"])
+        listed = self.run_command("operation", "list")
+        self.assertRegex(listed, rf"(?m)^{build} +build +{index} +FAILED .* {waited['reason']}$\n +on_violation is REJECT, and 1 entities")
+
+
+if __name__ == "__main__":
+    unittest.main()
