@@ -7,8 +7,10 @@
 #include <stdio.h>
 
 #include "client/calls.h"
+#include "client/field_lines.h"
 #include "client/request.h"
 #include "client/rows.h"
+#include "domain/catalogue/table_periods.h"
 
 static int run_changing(const struct client_config *config, int argc, char **argv, const char *words,
     enum tavola_code (*change)(struct tavola *client, const char *table, struct tavola_error *error))
@@ -112,6 +114,248 @@ static int run_list(const struct client_config *config, int argc, char **argv)
     return calls_close(client, COMMAND_OK);
 }
 
+/* ---- show ---- */
+
+static void print_period_rule(const struct tavola_record *table)
+{
+    char *unit = tavola_record_text(table, "periods.unit");
+
+    if (*unit)
+        printf("%-16s %s, %lld ahead, %lld kept\n", "periods", unit,
+            (long long)tavola_record_integer(table, "periods.ahead"),
+            (long long)tavola_record_integer(table, "periods.kept"));
+    tavola_free(unit);
+}
+
+static void print_policy(const struct tavola_record *policy)
+{
+    static const struct field_line parts[] = { { "permissions", "permissions" }, { "from", "start" },
+        { "until", "expiry" } };
+    char *id = tavola_record_text(policy, "id");
+    bool is_first = true;
+
+    printf("%-16s %s", "policy", id);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        char *text = tavola_record_text(policy, parts[i].path);
+
+        if (*text)
+            printf("%s %s %s", is_first ? ":" : ",", parts[i].title, text);
+        is_first = is_first && !*text;
+        tavola_free(text);
+    }
+    putchar('\n');
+    tavola_free(id);
+}
+
+/* Print the table in a reply. */
+static void print_table(const struct tavola_reply *reply)
+{
+    static const struct field_line lines[] = { { "table", "name" }, { "created", "created" },
+        { "index", "index" }, { "change feed", "changeFeed" }, { "sample queries", "sampleQueries" },
+        { "wide entities", "wideEntities" }, { "blob properties", "blobProperties" },
+        { "default max plan", "defaultMaxPlan" } };
+    struct tavola_record record = tavola_reply_record(reply), table = tavola_record_part(&record, "table");
+    struct tavola_record policy;
+
+    field_lines_print(&table, lines, ARRAY_LEN(lines));
+    print_period_rule(&table);
+    for (size_t position = 0; tavola_record_next(&table, "policies", &position, &policy);)
+        print_policy(&policy);
+}
+
+/* Call a method that has a table in its reply, and print it. request: ended by this call. */
+static int ask_and_print(const struct client_config *config, const char *method, struct request *request)
+{
+    struct tavola *client = calls_open(config);
+    struct tavola_reply *reply = NULL;
+
+    if (client)
+        reply = calls_ask(client, method, request);
+    else
+        request_end(request);
+    if (reply)
+        print_table(reply);
+    tavola_reply_free(reply);
+    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
+}
+
+static int run_show(const struct client_config *config, int argc, char **argv)
+{
+    struct arguments arguments = { .command = "table show" };
+    struct request request;
+
+    if (!command_arguments("NAME", 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    request_begin(&request);
+    request_text(&request, "name", arguments.words[0]);
+    return ask_and_print(config, "GetTable", &request);
+}
+
+/* ---- set ---- */
+
+#define SET_ARGUMENTS                                                                                        \
+    "NAME [--change-feed on|off] [--sample-queries on|off] [--blob-properties on|off] "                      \
+    "[--default-max-plan any|point|row_range|index_lookup|partition_scan|table_scan] "                       \
+    "[--periods off|hour|day|month|year] [--ahead N] [--kept N]"
+
+/* The settings that the options change: as members of a table, and as their names for the update mask. */
+struct settings {
+    struct request table;
+    struct buf mask;
+};
+
+static void add_to_mask(struct settings *settings, const char *field)
+{
+    buf_append(&settings->mask, str_of(settings->mask.len > 0 ? "," : ""));
+    buf_append(&settings->mask, str_of(field));
+}
+
+static bool read_switches(const struct arguments *arguments, struct settings *out)
+{
+    static const struct {
+        const char *option, *field;
+    } switches[] = { { "--change-feed", "changeFeed" }, { "--sample-queries", "sampleQueries" },
+        { "--blob-properties", "blobProperties" } };
+    static const char *const states[] = { "on", "off", NULL };
+
+    for (size_t i = 0; i < ARRAY_LEN(switches); i++) {
+        size_t state = 0;
+
+        if (!arguments_value(arguments, switches[i].option))
+            continue;
+        if (!arguments_choice(arguments, switches[i].option, states, &state))
+            return false;
+        request_flag(&out->table, switches[i].field, state == 0);
+        add_to_mask(out, switches[i].field);
+    }
+    return true;
+}
+
+static bool read_plan(const struct arguments *arguments, struct settings *out)
+{
+    static const char *const names[] = { "any", "point", "row_range", "index_lookup", "partition_scan",
+        "table_scan", NULL };
+    static const char *const paths[] = { "ACCESS_PATH_UNSPECIFIED", "ACCESS_PATH_POINT",
+        "ACCESS_PATH_ROW_RANGE", "ACCESS_PATH_INDEX_LOOKUP", "ACCESS_PATH_PARTITION_SCAN",
+        "ACCESS_PATH_TABLE_SCAN" };
+    size_t plan = 0;
+
+    if (!arguments_choice(arguments, "--default-max-plan", names, &plan))
+        return false;
+    if (!arguments_value(arguments, "--default-max-plan"))
+        return true;
+    request_text(&out->table, "defaultMaxPlan", paths[plan]);
+    add_to_mask(out, "defaultMaxPlan");
+    return true;
+}
+
+/* Complain unless both numbers stand beside a unit, and neither elsewhere. */
+static bool check_periods(const struct arguments *arguments, bool has_unit)
+{
+    bool has_ahead = arguments_value(arguments, "--ahead") != NULL;
+    bool has_kept = arguments_value(arguments, "--kept") != NULL;
+
+    if (has_ahead == has_unit && has_kept == has_unit)
+        return true;
+    fprintf(stderr,
+        "tavola table set: --periods hour, day, month or year needs --ahead N, the tables of coming periods, "
+        "and --kept N, those of past periods; nothing else has them\n");
+    return false;
+}
+
+static bool read_periods(const struct arguments *arguments, struct settings *out)
+{
+    static const char *const names[] = { "off", "hour", "day", "month", "year", NULL };
+    static const char *const units[] = { NULL, "PERIOD_UNIT_HOUR", "PERIOD_UNIT_DAY", "PERIOD_UNIT_MONTH",
+        "PERIOD_UNIT_YEAR" };
+    int64_t ahead = 0, kept = 0;
+    struct request rule;
+    size_t unit = 0;
+
+    if (!arguments_choice(arguments, "--periods", names, &unit) ||
+        !check_periods(arguments, units[unit] != NULL) ||
+        !arguments_number(arguments, "--ahead", MAX_PERIODS_AHEAD, &ahead) ||
+        !arguments_number(arguments, "--kept", MAX_PERIODS_KEPT, &kept))
+        return false;
+    if (!arguments_value(arguments, "--periods"))
+        return true;
+    add_to_mask(out, "periods");
+    if (!units[unit])
+        return true;
+    request_begin(&rule);
+    request_text(&rule, "unit", units[unit]);
+    request_number(&rule, "ahead", ahead);
+    request_number(&rule, "kept", kept);
+    request_json_member(&out->table, "periods", request_json(&rule));
+    request_end(&rule);
+    return true;
+}
+
+static bool read_settings(const struct arguments *arguments, struct settings *out)
+{
+    if (!read_switches(arguments, out) || !read_plan(arguments, out) || !read_periods(arguments, out))
+        return false;
+    if (out->mask.len > 0)
+        return true;
+    fprintf(stderr,
+        "tavola table set: name what is to change: --change-feed, --sample-queries, --blob-properties, "
+        "--default-max-plan or --periods\n");
+    return false;
+}
+
+static int set(
+    const struct client_config *config, const struct arguments *arguments, struct settings *settings)
+{
+    struct request request;
+
+    request_text(&settings->table, "name", arguments->words[0]);
+    if (!read_settings(arguments, settings))
+        return COMMAND_MISUSED;
+    buf_append_byte(&settings->mask, '\0');
+    request_begin(&request);
+    request_json_member(&request, "table", request_json(&settings->table));
+    request_text(&request, "updateMask", settings->mask.data);
+    return ask_and_print(config, "UpdateTable", &request);
+}
+
+static int run_set(const struct client_config *config, int argc, char **argv)
+{
+    struct arguments arguments = { .command = "table set" };
+    struct settings settings;
+    int code;
+
+    if (!command_arguments(SET_ARGUMENTS, 1, argc, argv, &arguments))
+        return COMMAND_MISUSED;
+    request_begin(&settings.table);
+    buf_init(&settings.mask, NULL);
+    code = set(config, &arguments, &settings);
+    buf_cleanup(&settings.mask);
+    request_end(&settings.table);
+    return code;
+}
+
+static void print_settings(FILE *out)
+{
+    fputs(
+        "\n"
+        "  --change-feed on|off      whether the table keeps its changes for tavola watch; off and on again "
+        "begins a new feed\n"
+        "  --sample-queries on|off   whether servers count the shapes of its queries for tavola advise\n"
+        "  --blob-properties on|off  whether properties may hold blobs; not off while entities hold some\n"
+        "  --default-max-plan PLAN   the costliest access path of queries that name none; any: no limit\n"
+        "  --periods UNIT            keep tables of hours, days, months or years (UTC), whose names are that "
+        "of the table\n"
+        "                            with the period behind it; off: no longer\n"
+        "  --ahead N                 how many tables of coming periods there are: 1 to 31\n"
+        "  --kept N                  how many tables of past periods are kept: 1 to 1000; older ones are "
+        "dropped\n"
+        "\n"
+        "Wide entities are chosen when the table is created. Stored access policies are changed as a whole, "
+        "with tavola api\n"
+        "UpdateTable (docs/security.md).\n",
+        out);
+}
+
 static const struct command commands[] = {
     { .words = "table create",
         .arguments = create_usage,
@@ -123,6 +367,18 @@ static const struct command commands[] = {
         .arguments = ROWS_FORM,
         .help = "the names of the tables; in a form: when each was created, and the index that it holds",
         .run = run_list },
+    { .words = "table show",
+        .arguments = "NAME",
+        .help = "print what a table is: its settings, its access policies, the index that it holds",
+        .run = run_show },
+    { .words = "table set",
+        .arguments = SET_ARGUMENTS,
+        .help = "change settings of a table and print it; what is not named stays",
+        .examples = "tavola table set people --change-feed on\n"
+                    "tavola table set people --sample-queries on --default-max-plan partition_scan\n"
+                    "tavola table set logins --periods day --ahead 7 --kept 30\n",
+        .print_more = print_settings,
+        .run = run_set },
     { .words = "table delete",
         .arguments = "NAME",
         .help = "delete a table with its entities and its indexes",

@@ -26,7 +26,7 @@ lookup() { # INDEX VALUE: the entities, right as of now, as JSON lines
 # Tables and indexes; the table keeps its changes for whoever follows them.
 tavola table create orders
 tavola table create archive
-tavola api TableService/UpdateTable '{"table": {"name": "orders", "changeFeed": true}}' >/dev/null
+tavola table set orders --change-feed on >/dev/null
 index ordersByStatus Status
 index ordersByDay Day
 begin=$(tavola api EntityService/WatchEntities '{"table": "orders"}' --count 1 | jq -r .resumeToken)

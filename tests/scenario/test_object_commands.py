@@ -150,5 +150,76 @@ class Ends(CommandsCase):
         self.assertRegex(listed, rf"(?m)^{build} +build +{index} +FAILED .* {waited['reason']}$\n +on_violation is REJECT, and 1 entities")
 
 
+class Tables(CommandsCase):
+    SWITCHES = {"change feed": "false", "sample queries": "false", "wide entities": "false", "blob properties": "false"}
+
+    def settings(self, *words):
+        """What a command prints of a table, except its name and the time at which it was created."""
+        printed = self.fields("table", *words)
+        self.assertEqual(printed.pop("table"), words[1])
+        self.assertRegex(printed.pop("created"), "^20.*Z$")
+        return printed
+
+    def test_a_table_is_shown_with_all_that_it_has(self):
+        table, index = self.new_table(), self.new_name("i")
+        self.assertEqual(self.settings("show", table), self.SWITCHES)
+        self.client.update_table(table={"name": table, "default_max_plan": 2, "periods": {"unit": 3, "ahead": 1, "kept": 12}, "policies": [
+            {"id": "readers", "permissions": "ru", "expiry": {"seconds": 1800000000}}, {"id": "later", "start": {"seconds": 1800000000}}, {"id": "none"}]})
+        lines = self.run_command("table", "show", table).splitlines()
+        self.assertEqual(lines[-5:], [
+            "default max plan ROW_RANGE", "periods          MONTH, 1 ahead, 12 kept",
+            "policy           readers: permissions ru, until 2027-01-15T08:00:00Z", "policy           later: from 2027-01-15T08:00:00Z", "policy           none"])
+        self.run_command("index", "create", index, table, "Age", "--no-wait")
+        self.assertEqual(self.settings("show", index), {"index": index, **self.SWITCHES})
+
+    def test_each_setting_is_changed_alone_and_back(self):
+        table = self.new_table()
+        changed = dict(self.SWITCHES)
+        for words, title, value in ((("--change-feed", "on"), "change feed", "true"), (("--sample-queries", "on"), "sample queries", "true"),
+                                    (("--blob-properties", "on"), "blob properties", "true"),
+                                    (("--default-max-plan", "partition_scan"), "default max plan", "PARTITION_SCAN"),
+                                    (("--periods", "day", "--ahead", "7", "--kept", "30"), "periods", "DAY, 7 ahead, 30 kept")):
+            with self.subTest(words):
+                changed[title] = value
+                self.assertEqual(self.settings("set", table, *words), changed)
+                self.assertEqual(self.settings("show", table), changed)
+        back = self.settings("set", table, "--change-feed", "off", "--sample-queries=off", "--blob-properties", "off", "--default-max-plan", "any",
+                             "--periods", "off")
+        self.assertEqual(back, self.SWITCHES)
+        self.assertEqual(self.settings("show", table), self.SWITCHES)
+
+    def test_each_word_of_a_setting_is_known_to_the_service(self):
+        table = self.new_table()
+        for plan in ("point", "row_range", "index_lookup", "partition_scan", "table_scan"):
+            self.assertEqual(self.settings("set", table, "--default-max-plan", plan)["default max plan"], plan.upper())
+        for unit in ("hour", "day", "month", "year"):
+            self.assertEqual(self.settings("set", table, "--periods", unit, "--ahead", "31", "--kept", "1000")["periods"],
+                             f"{unit.upper()}, 31 ahead, 1000 kept")
+
+    def test_what_is_wrong_is_said(self):
+        table = self.new_table()
+        numbers = "needs --ahead N, the tables of coming periods, and --kept N"
+        for words, said in (
+                ((), "name what is to change: --change-feed, --sample-queries, --blob-properties, --default-max-plan or --periods"),
+                (("--change-feed", "true"), '--change-feed takes on or off, not "true"'),
+                (("--sample-queries", "On"), '--sample-queries takes on or off, not "On"'),
+                (("--blob-properties", ""), "--blob-properties takes on or off"),
+                (("--default-max-plan", "POINT"), "takes any, point, row_range, index_lookup, partition_scan or table_scan, not"),
+                (("--periods", "week", "--ahead", "1", "--kept", "1"), "--periods takes off, hour, day, month or year"),
+                (("--periods", "day", "--ahead", "1"), numbers), (("--periods", "day", "--kept", "1"), numbers), (("--ahead", "1", "--kept", "1"), numbers),
+                (("--periods", "off", "--ahead", "1", "--kept", "1"), numbers),
+                (("--periods", "day", "--ahead", "32", "--kept", "1"), "--ahead takes a number from 1 to 31"),
+                (("--periods", "day", "--ahead", "1", "--kept", "1001"), "--kept takes a number from 1 to 1000"),
+                (("--change-feed",), "--change-feed needs a value"), (("more", "--change-feed", "on"), "usage: tavola table set NAME ")):
+            with self.subTest(words):
+                self.assertIn(said, self.run_command("table", "set", table, *words, code=2))
+        self.assertEqual(self.settings("show", table), self.SWITCHES)
+        self.assertIn("usage: tavola table show NAME", self.run_command("table", "show", code=2))
+        for words in (("show", "none"), ("set", "none", "--change-feed", "on")):
+            self.assertIn("NOT_FOUND / TABLE_NOT_FOUND", self.run_command("table", *words, code=1))
+        self.run_command("index", "create", "OwnedIndex", table, "Age", "--no-wait")
+        self.assertIn("INDEX_OWNED", self.run_command("table", "set", "OwnedIndex", "--change-feed", "on", code=1))
+
+
 if __name__ == "__main__":
     unittest.main()
