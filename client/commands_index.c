@@ -111,10 +111,11 @@ static void print_index(const struct tavola_record *view)
 {
     static const struct field_line lines[] = { { "index", "index.name" }, { "table", "index.table" },
         { "shape", "index.shape" }, { "place", "index.place" }, { "consistency", "index.consistency" },
-        { "unique", "index.unique" }, { "filter", "index.filter" }, { "state", "status.state" },
-        { "entries", "status.entries" }, { "behind", "status.keysBehind" }, { "lag", "status.lag.age" },
-        { "build", "status.build.operationId" }, { "violations", "status.violations" },
-        { "causes", "status.violationCauses" }, { "replacement", "status.replacement.operationId" } };
+        { "unique", "index.unique" }, { "on violation", "index.onViolation" }, { "filter", "index.filter" },
+        { "state", "status.state" }, { "entries", "status.entries" }, { "behind", "status.keysBehind" },
+        { "lag", "status.lag.age" }, { "build", "status.build.operationId" },
+        { "violations", "status.violations" }, { "causes", "status.violationCauses" },
+        { "replacement", "status.replacement.operationId" } };
 
     field_lines_print(view, lines, ARRAY_LEN(lines));
     print_parts(view, "partition key", "index.partitionKey");

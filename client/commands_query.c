@@ -22,7 +22,7 @@
     "[--limit N] [-o FORM]"
 #define INDEX_ARGUMENTS                                                                                      \
     "NAME TABLE [PROPERTY...] [--filter TEXT] [--select NAME,NAME...] [--keys-only] [--same-partition] "     \
-    "[--strong] [--unique] [--no-wait] " COPY_ARGUMENTS
+    "[--strong] [--unique] [--on-violation skip|reject] [--no-wait] " COPY_ARGUMENTS
 
 enum { MAX_VALUES = 16, BUILD_MS = 3600 * 1000 };
 
@@ -345,6 +345,18 @@ static bool check_properties(const struct arguments *arguments, bool has_rule)
     return false;
 }
 
+/* false: another word; standard error says so. */
+static bool read_on_violation(const struct arguments *arguments, bool *rejects)
+{
+    static const char *const words[] = { "skip", "reject", NULL };
+    size_t chosen = 0;
+
+    if (!arguments_choice(arguments, "--on-violation", words, &chosen))
+        return false;
+    *rejects = chosen == 1;
+    return true;
+}
+
 static int run_create_index(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "index create" };
@@ -355,10 +367,11 @@ static int run_create_index(const struct client_config *config, int argc, char *
     struct tavola_error error;
     struct tavola *client;
     int code = COMMAND_OK;
-    bool has_rule, waits;
+    bool has_rule, waits, rejects;
 
     if (!arguments_read(INDEX_ARGUMENTS, argc, argv, &arguments) ||
-        !read_projection(&arguments, names, &select) || !copy_arguments_read(&arguments, &rule, &has_rule))
+        !read_projection(&arguments, names, &select) || !read_on_violation(&arguments, &rejects) ||
+        !copy_arguments_read(&arguments, &rule, &has_rule))
         return COMMAND_MISUSED;
     if (arguments.count < 2 || arguments.count == ARGUMENTS_MAX_WORDS)
         return command_misused("index create", INDEX_ARGUMENTS);
@@ -373,6 +386,7 @@ static int run_create_index(const struct client_config *config, int argc, char *
         .in_same_partition = arguments_value(&arguments, "--same-partition") != NULL,
         .strong = arguments_value(&arguments, "--strong") != NULL,
         .unique = arguments_value(&arguments, "--unique") != NULL,
+        .reject_violations = rejects,
         .select = select,
         .copies = has_rule ? &rule.copies : NULL,
     };
@@ -423,6 +437,9 @@ static void print_index_options(FILE *out)
         "  --unique                  a value has at most one entity; of entities that have the same value "
         "already only the\n"
         "                            first one in the order of keys has an entry\n"
+        "  --on-violation WORD       skip, the default: an entity that cannot have its entry has none and is "
+        "counted; reject:\n"
+        "                            its write is refused, and a build that finds one fails\n"
         "  --no-wait                 do not wait until the index is built\n"
         "\n"
         "If entities cannot have an entry (duplicates in a unique index, values that are too long or of a "

@@ -197,6 +197,8 @@ static void write_index(const struct tavola_index *index, struct arena *arena, T
     out->place = index->in_same_partition ? TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION
                                           : TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_OTHER_PARTITION;
     out->unique = index->unique;
+    if (index->reject_violations)
+        out->on_violation = TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT;
     if (index->select)
         out->projection = projection_of(index->select, arena);
     if (index->copies)

@@ -561,6 +561,11 @@ struct tavola_index {
     bool strong; /* the entries lie in other partitions and are always up to date */
     bool unique; /* each value has at most one entity */
     /*
+     * the write of an entity that cannot have its entry is refused, and a build that finds one fails; otherwise the
+     * entity has no entry, and is counted
+     */
+    bool reject_violations;
+    /*
      * the properties that the entries have, with NULL behind the last; of a list of NULL alone they have only the keys
      * of their entities; NULL: they have all, which a table with wide entities refuses
      */

@@ -128,6 +128,7 @@ class Operations(CommandsCase):
 
 
 class Ends(CommandsCase):
+    """A worker is there: what began ends."""
     with_worker = True
 
     def test_a_wait_for_what_is_done_ends_well(self):
@@ -148,6 +149,25 @@ class Ends(CommandsCase):
         self.assertIn("1 entities cannot have their entry", waited["message"])
         listed = self.run_command("operation", "list")
         self.assertRegex(listed, rf"(?m)^{build} +build +{index} +FAILED .* {waited['reason']}$\n +on_violation is REJECT, and 1 entities")
+
+
+class Indexes(CommandsCase):
+    with_worker = True
+
+    def test_an_index_that_rejects_refuses_writes_and_builds(self):
+        table, index, skipping, late = self.new_table(), self.new_name("i"), self.new_name("i"), self.new_name("i")
+        key = ["entity", "put", table, "p", "r"]
+        self.run_command("index", "create", skipping, table, "Name", "--on-violation", "skip")
+        self.run_command("index", "create", index, table, "Name", "--on-violation", "reject")
+        self.assertEqual([self.fields("index", "show", name)["on violation"] for name in (skipping, index)], ["SKIP", "REJECT"])
+        self.assertIn("INDEX_KEY_VIOLATION", self.run_command(*key, "Name=" + "x" * 2000, code=1))
+        self.run_command(*key, "Name=Ada", "Mail=" + "x" * 2000)
+        self.assertIn("1 entities cannot have their entry", self.run_command("index", "create", late, table, "Mail", "--on-violation", "reject", code=1))
+        self.run_command("index", "drop", index)
+        self.run_command(*key, "Name=" + "x" * 2000)
+        for word in ("REJECT", "refuse", ""):
+            said = self.run_command("index", "create", late, table, "Name", "--on-violation", word, code=2)
+            self.assertIn(f'--on-violation takes skip or reject, not "{word}"', said)
 
 
 class Tables(CommandsCase):
