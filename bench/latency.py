@@ -205,12 +205,12 @@ class Latency:
 
     @contextlib.contextmanager
     def beside_vacuum(self):
-        """One vacuum after the other, each with the pauses that autovacuum makes."""
+        """One vacuum with ANALYZE after the other, each with the pauses that autovacuum makes."""
         over = threading.Event()
 
         def vacuum():
             while not over.is_set():
-                self.stack.sql("vacuum entities", f"{self.stack.postgres} options='-c vacuum_cost_delay=2ms'")
+                self.stack.sql("vacuum (analyze) entities", f"{self.stack.postgres} options='-c vacuum_cost_delay=2ms'")
 
         thread = threading.Thread(target=vacuum)
         thread.start()
