@@ -149,3 +149,22 @@ int calls_print_list(const struct client_config *config, const char *method, con
     rows_close(rows);
     return calls_close(client, COMMAND_OK);
 }
+
+int calls_show(
+    const struct client_config *config, const char *method, struct request *request, calls_show_fn *show)
+{
+    struct tavola *client = calls_open(config);
+    struct tavola_reply *reply = NULL;
+    struct tavola_record record;
+
+    if (client)
+        reply = calls_ask(client, method, request);
+    else
+        request_end(request);
+    if (reply) {
+        record = tavola_reply_record(reply);
+        show(&record);
+    }
+    tavola_reply_free(reply);
+    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
+}

@@ -39,6 +39,16 @@ int calls_failed(const struct tavola_error *error);
  */
 struct tavola_reply *calls_ask(struct tavola *client, const char *method, struct request *request);
 
+/* Print what a command shows of a reply. */
+typedef void calls_show_fn(const struct tavola_record *reply);
+
+/*
+ * The whole of a command that shows one reply: call the method and print its reply. request: as for calls_ask. Returns
+ * COMMAND_OK or COMMAND_FAILED.
+ */
+int calls_show(
+    const struct client_config *config, const char *method, struct request *request, calls_show_fn *show);
+
 /* A method that lists by pages: give each element of the list `field` of each page. */
 typedef void calls_element_fn(void *context, const struct tavola_record *element);
 

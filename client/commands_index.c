@@ -126,25 +126,13 @@ static void print_index(const struct tavola_record *view)
 static int run_show(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "index show" };
-    struct tavola_reply *reply;
-    struct tavola_record view;
     struct request request;
-    struct tavola *client;
 
     if (!command_arguments(SHOW_ARGUMENTS, 1, argc, argv, &arguments))
         return COMMAND_MISUSED;
-    client = calls_open(config);
-    if (!client)
-        return COMMAND_FAILED;
     request_begin(&request);
     request_text(&request, "name", arguments.words[0]);
-    reply = calls_ask(client, "GetIndex", &request);
-    if (reply) {
-        view = tavola_reply_record(reply);
-        print_index(&view);
-    }
-    tavola_reply_free(reply);
-    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
+    return calls_show(config, "GetIndex", &request, print_index);
 }
 
 /* ---- reports ---- */

@@ -132,25 +132,13 @@ static void print_all_advice(const struct tavola_record *reply)
 static int run_advise(const struct client_config *config, int argc, char **argv)
 {
     struct arguments arguments = { .command = "advise" };
-    struct tavola_reply *reply;
-    struct tavola_record record;
     struct request request;
-    struct tavola *client;
 
     if (!command_arguments("TABLE", 1, argc, argv, &arguments))
         return COMMAND_MISUSED;
-    client = calls_open(config);
-    if (!client)
-        return COMMAND_FAILED;
     request_begin(&request);
     request_text(&request, "table", arguments.words[0]);
-    reply = calls_ask(client, "AdviseIndexes", &request);
-    if (reply) {
-        record = tavola_reply_record(reply);
-        print_all_advice(&record);
-    }
-    tavola_reply_free(reply);
-    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
+    return calls_show(config, "AdviseIndexes", &request, print_all_advice);
 }
 
 static const struct command commands[] = {

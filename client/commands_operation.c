@@ -87,25 +87,6 @@ static void print_operation(const struct tavola_record *reply)
     field_lines_print(reply, last, ARRAY_LEN(last));
 }
 
-/* Call a method that has an operation in its reply, and print it. request: ended by this call. */
-static int ask_and_print(const struct client_config *config, const char *method, struct request *request)
-{
-    struct tavola *client = calls_open(config);
-    struct tavola_reply *reply = NULL;
-    struct tavola_record record;
-
-    if (client)
-        reply = calls_ask(client, method, request);
-    else
-        request_end(request);
-    if (reply) {
-        record = tavola_reply_record(reply);
-        print_operation(&record);
-    }
-    tavola_reply_free(reply);
-    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
-}
-
 static void begin_request(struct request *request, const char *operation_id)
 {
     request_begin(request);
@@ -120,7 +101,7 @@ static int run_show(const struct client_config *config, int argc, char **argv)
     if (!command_arguments(ID_ARGUMENTS, 1, argc, argv, &arguments))
         return COMMAND_MISUSED;
     begin_request(&request, arguments.words[0]);
-    return ask_and_print(config, "GetOperation", &request);
+    return calls_show(config, "GetOperation", &request, print_operation);
 }
 
 /* ---- wait ---- */
@@ -176,7 +157,7 @@ static int run_control(
         return COMMAND_MISUSED;
     begin_request(&request, arguments.words[0]);
     request_text(&request, "control", control);
-    return ask_and_print(config, "ControlOperation", &request);
+    return calls_show(config, "ControlOperation", &request, print_operation);
 }
 
 static int run_pause(const struct client_config *config, int argc, char **argv)
@@ -211,7 +192,7 @@ static int run_throttle(const struct client_config *config, int argc, char **arg
     begin_request(&request, arguments.words[0]);
     request_text(&request, "control", "OPERATION_CONTROL_THROTTLE");
     request_number(&request, "rowsPerSecond", rate);
-    return ask_and_print(config, "ControlOperation", &request);
+    return calls_show(config, "ControlOperation", &request, print_operation);
 }
 
 static const struct command commands[] = {

@@ -147,36 +147,18 @@ static void print_policy(const struct tavola_record *policy)
     tavola_free(id);
 }
 
-/* Print the table in a reply. */
-static void print_table(const struct tavola_reply *reply)
+static void print_table(const struct tavola_record *reply)
 {
     static const struct field_line lines[] = { { "table", "name" }, { "created", "created" },
         { "index", "index" }, { "change feed", "changeFeed" }, { "sample queries", "sampleQueries" },
         { "wide entities", "wideEntities" }, { "blob properties", "blobProperties" },
         { "default max plan", "defaultMaxPlan" } };
-    struct tavola_record record = tavola_reply_record(reply), table = tavola_record_part(&record, "table");
-    struct tavola_record policy;
+    struct tavola_record table = tavola_record_part(reply, "table"), policy;
 
     field_lines_print(&table, lines, ARRAY_LEN(lines));
     print_period_rule(&table);
     for (size_t position = 0; tavola_record_next(&table, "policies", &position, &policy);)
         print_policy(&policy);
-}
-
-/* Call a method that has a table in its reply, and print it. request: ended by this call. */
-static int ask_and_print(const struct client_config *config, const char *method, struct request *request)
-{
-    struct tavola *client = calls_open(config);
-    struct tavola_reply *reply = NULL;
-
-    if (client)
-        reply = calls_ask(client, method, request);
-    else
-        request_end(request);
-    if (reply)
-        print_table(reply);
-    tavola_reply_free(reply);
-    return calls_close(client, reply ? COMMAND_OK : COMMAND_FAILED);
 }
 
 static int run_show(const struct client_config *config, int argc, char **argv)
@@ -188,7 +170,7 @@ static int run_show(const struct client_config *config, int argc, char **argv)
         return COMMAND_MISUSED;
     request_begin(&request);
     request_text(&request, "name", arguments.words[0]);
-    return ask_and_print(config, "GetTable", &request);
+    return calls_show(config, "GetTable", &request, print_table);
 }
 
 /* ---- set ---- */
@@ -315,7 +297,7 @@ static int set(
     request_begin(&request);
     request_json_member(&request, "table", request_json(&settings->table));
     request_text(&request, "updateMask", settings->mask.data);
-    return ask_and_print(config, "UpdateTable", &request);
+    return calls_show(config, "UpdateTable", &request, print_table);
 }
 
 static int run_set(const struct client_config *config, int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/numbers.h"
 #include "client/calls.h"
 
 enum {
@@ -55,7 +56,7 @@ static int64_t call_ms(int64_t until_us)
 {
     int64_t left_ms = until_us == 0 ? MAX_CALL_MS : (until_us - clock_monotonic_us()) / US_PER_MS;
 
-    return left_ms < MAX_CALL_MS ? left_ms : MAX_CALL_MS;
+    return numbers_min(left_ms, MAX_CALL_MS);
 }
 
 struct tavola_reply *operation_wait(struct tavola *client, struct tavola_reply *reply, int64_t seconds)

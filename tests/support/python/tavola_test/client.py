@@ -80,7 +80,7 @@ ImportEntitiesRequest = types.message("tavola.v1.ImportEntitiesRequest")
 ReflectionRequest = types.message("grpc.reflection.v1.ServerReflectionRequest")
 
 
-# The client's gRPC library ends a call whose deadline passes while the server's answer is read: the answer's details, the library's text.
+# Reason and text of a call whose deadline passes while the client reads the answer: the reason is the server's, the text the library's.
 LATE_TEXT = ("OPERATION_TIMED_OUT", "Deadline Exceeded")
 
 
