@@ -84,11 +84,15 @@ function(tavola_known_settings library)
 endfunction()
 
 # tavola_test(<name> <folders> <libraries>...): one check program from tests/<folder>/ and below: test_*.c; a file may
-# stand for a folder. Every file defines `Suite *<file>_suite(void)`. Label and time limit are ctest's.
+# stand for a folder. Every file defines `Suite *<file>_suite(void)`. Label and time limit are ctest's. With sanitizers all tests are
+# in one process: to begin one for each, and to look for leaks at its end, takes longer than most tests.
 function(tavola_test name folders)
     tavola_test_program(${name} "${folders}" ${ARGN})
     add_test(NAME ${TEST_PREFIX}${name} COMMAND ${name})
     set_tests_properties(${TEST_PREFIX}${name} PROPERTIES TIMEOUT 900)
+    if(TAVOLA_SANITIZE)
+        set_tests_properties(${TEST_PREFIX}${name} PROPERTIES ENVIRONMENT CK_FORK=no)
+    endif()
 endfunction()
 
 # The same without a test: a scenario runs the program.

@@ -66,6 +66,7 @@ static void setup(void)
 static void teardown(void)
 {
     session_cleanup(&session);
+    test_database_end(conninfo);
 }
 
 START_TEST(every_statement_says_what_it_is_for)

@@ -221,6 +221,7 @@ void scene_close(struct scene *scene)
     store_close(scene->store);
     PQfinish(scene->sql);
     arena_cleanup(&scene->arena);
+    test_database_end(scene->conninfo);
 }
 
 long long scene_table(struct scene *scene, const char *name)

@@ -31,14 +31,17 @@
 
 enum { WAIT_LIMIT_US = 100 * 1000 * 1000, AWAIT_LIMIT_US = 30 * 1000 * 1000, POLL_US = 5 * 1000 };
 
+enum { MAX_IN_USE = 64 };
+
 static pid_t owner;      /* the process that called test_postgres_start */
 static pid_t postmaster; /* 0: the server was not started here */
 static char folder[MAX_TEMPORARY_PATH];
 static char admin[512]; /* where databases are created */
 static char template_name[64];
-static bool is_shared;         /* the template: other programs copy it too */
-static int *copies;            /* of the template, from 1; shared with the processes that check forks */
-static char fresh_schema[256]; /* what sql_schema returns for a copy whose schema no test has changed */
+static bool is_shared;               /* the template: other programs copy it too */
+static int *copies;                  /* of the template, from 1; shared with the processes that check forks */
+static char *in_use[MAX_IN_USE + 1]; /* by copy, from 1: the connection string; NULL: it is free */
+static char fresh_schema[256];       /* what sql_schema returns for a copy whose schema no test has changed */
 static char *reset_rows; /* a statement that gives every table the rows that the migrations have inserted */
 
 static void die(const char *what, const char *detail)
@@ -358,8 +361,10 @@ static bool reset_database(const char *name)
     free(schema);
     if (is_fresh)
         free(ask(conn, reset_rows));
-    PQfinish(is_fresh ? at_hand : conn);
+    PQfinish(at_hand);
     at_hand = is_fresh ? conn : NULL;
+    if (!is_fresh)
+        PQfinish(conn);
     return is_fresh;
 }
 
@@ -496,23 +501,39 @@ void test_postgres_start(void)
     make_first_copy();
 }
 
-/* The n-th database of each test is the n-th copy, and is reset before it is used again. */
+/* The first copy that is not in use; it is reset before it is used again. */
 const char *test_database(void)
 {
-    static int count;
     char name[128];
+    int copy = 1;
 
     if (owner == 0)
         die("test_postgres_start", "was not called by the suite");
-    copy_name(++count, name, sizeof(name));
-    if (count <= *copies && !reset_database(name)) {
+    while (copy <= MAX_IN_USE && in_use[copy])
+        copy++;
+    if (copy > MAX_IN_USE)
+        die("test_database", "tests that failed have left too many databases in use");
+    copy_name(copy, name, sizeof(name));
+    if (copy <= *copies && !reset_database(name)) {
         drop_database(name);
         create_database(name, template_name);
-    } else if (count > *copies) {
+    } else if (copy > *copies) {
         create_database(name, template_name);
-        *copies = count;
+        *copies = copy;
     }
-    return conninfo_of(name);
+    in_use[copy] = conninfo_of(name);
+    return in_use[copy];
+}
+
+void test_database_end(const char *conninfo)
+{
+    for (int copy = 1; copy <= MAX_IN_USE; copy++)
+        if (in_use[copy] == conninfo) {
+            free(in_use[copy]);
+            in_use[copy] = NULL;
+            return;
+        }
+    die("test_database_end", "no database in use has this connection string");
 }
 
 /* ---- SQL ---- */

@@ -32,10 +32,11 @@ void test_postgres_hold_log(PGconn *conn);
 void test_postgres_crash(PGconn **conn, const char *conninfo);
 
 /*
- * The connection string of a database as the migrations leave it; the string lives as long as the process. A process
- * that calls again gets another database; the next process that check forks gets the same databases, reset.
+ * The connection string of a database as the migrations leave it. Until test_database_end, which frees the string, a
+ * process that calls again gets another database; later tests get the same databases, reset.
  */
 const char *test_database(void);
+void test_database_end(const char *conninfo);
 
 /*
  * A plain connection for preparing and inspecting data; fails the test if there is none. The caller ends it with

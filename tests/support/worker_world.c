@@ -41,6 +41,7 @@ void world_close(struct world *world)
     session_cleanup(&world->writer);
     PQfinish(world->sql);
     arena_cleanup(&world->arena);
+    test_database_end(world->conninfo);
 }
 
 void world_crash(struct world *world)

@@ -16,12 +16,12 @@
 
 static struct pg pg;
 static PGconn *sql;
+static const char *conninfo;
 static struct error err;
 
 static void setup(void)
 {
-    const char *conninfo = test_database();
-
+    conninfo = test_database();
     sql = test_connect(conninfo);
     pg_init(&pg, conninfo, "test");
     ck_assert_msg(pg_ensure(&pg, &err) == STATUS_OK, "%s", err.message);
@@ -31,6 +31,7 @@ static void teardown(void)
 {
     pg_close(&pg);
     PQfinish(sql);
+    test_database_end(conninfo);
 }
 
 static void send(const struct embedded *statement)
