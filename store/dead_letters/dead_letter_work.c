@@ -105,7 +105,7 @@ static enum status lock_source_key(
     PG_RESULT intents = NULL;
 
     source_keys_build(&failing->keys, session, &session->arena, failing->intent, 1);
-    TRY(source_keys_begin(session, &failing->keys, err));
+    TRY(source_keys_begin(session, &failing->keys, NULL, err));
     TRY(source_keys_send_intents(
         session, source_keys_list(&failing->keys, NULL, &session->arena), &sql_intent_of_keys, err));
     TRY(pg_sync(&session->pg, err));

@@ -2,8 +2,9 @@
 /*
  * reconcile.c - makes entries agree with their sources, a batch of keys per transaction.
  *
- *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; in one more flight insert missing ones
- *   flight 2   remove the intents; dead letters, sources; in one more flight what was not at its ctid
+ *   flight 1   BEGIN; fence; catalogue; lock and read the state rows that exist
+ *   flight 2   insert the missing ones; remove the intents; dead letters, sources; in one more flight what was not at
+ *              its ctid
  *   plan       in C, pure: domain/reconcile_plan
  *   flight 3   entries: write the new ones, and remove those whose ctids the manifests tell
  *   flight 4   entries that were not there; state rows; dead letters; marker; COMMIT, which does not wait for the disk
@@ -77,10 +78,9 @@ static enum status read_all(
 {
     if (work->traces)
         work->traces->count = work->first_trace;
-    TRY(source_keys_begin(session, &work->keys, err));
+    TRY(source_reads_run(session, &work->keys, max_of_each(&work->keys), work->traces, reads, err));
     if (!work->suspects)
         TRY(source_keys_check(&work->keys, err));
-    TRY(source_reads_run(session, &work->keys, max_of_each(&work->keys), work->traces, reads, err));
     work->intents_removed = reads->intents_taken;
     work->is_too_large = !reads->is_whole;
     return STATUS_OK;

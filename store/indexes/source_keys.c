@@ -183,18 +183,47 @@ static enum status begin_and_lock(struct session *session, struct source_keys *k
  * Insert the missing state rows. The statement returns a row for each that this transaction has
  * inserted, in the order of the keys.
  */
-static enum status create_states(
-    struct session *session, struct key_list list, bool *is_done, struct error *err)
+static enum status send_create(struct session *session, struct key_list missing, struct error *err)
 {
     struct pg_params params;
+
+    if (missing.count == 0)
+        return STATUS_OK;
+    source_keys_list_params(missing, &session->arena, &params);
+    return pg_send(&session->pg, &sql_state_create, &params, err);
+}
+
+static enum status take_create(
+    struct session *session, struct key_list missing, bool *is_done, struct error *err)
+{
     PG_RESULT created = NULL;
 
-    source_keys_list_params(list, &session->arena, &params);
-    TRY(pg_query(&session->pg, &sql_state_create, &params, &created, err));
-    *is_done = (size_t)PQntuples(created) == list.count;
-    for (size_t i = 0; i < list.count && *is_done; i++)
-        list.keys[i]->ctid = arena_copy(&session->arena, pg_bytes(created, (int)i, PG_ONLY_COLUMN));
+    *is_done = true;
+    if (missing.count == 0)
+        return STATUS_OK;
+    TRY(pg_next(&session->pg, &created, err));
+    *is_done = (size_t)PQntuples(created) == missing.count;
+    for (size_t i = 0; i < missing.count && *is_done; i++)
+        missing.keys[i]->ctid = arena_copy(&session->arena, pg_bytes(created, (int)i, PG_ONLY_COLUMN));
     return STATUS_OK;
+}
+
+static enum status create_states(struct session *session, const struct source_keys *keys,
+    const struct source_flight *behind, bool *is_done, struct error *err)
+{
+    struct key_list missing = source_keys_list(keys, is_missing, &session->arena);
+
+    *is_done = true;
+    if (missing.count == 0 && !behind)
+        return STATUS_OK;
+    TRY(send_create(session, missing, err));
+    if (behind)
+        TRY(behind->send(session, behind->context, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(take_create(session, missing, is_done, err));
+    if (behind)
+        TRY(behind->take(session, behind->context, err));
+    return pg_end(&session->pg, err);
 }
 
 /*
@@ -211,20 +240,19 @@ static void release_locks(struct session *session, struct source_keys *keys)
         key->applied = 0;
         key->ctid = STR_EMPTY;
         key->stored = (struct manifest){ 0 };
-        key->is_undecodable = false;
+        key->is_undecodable = key->is_open = key->is_read = false;
+        key->source = (struct row_state){ 0 };
     }
 }
 
-enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err)
+enum status source_keys_begin(
+    struct session *session, struct source_keys *keys, const struct source_flight *behind, struct error *err)
 {
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        struct key_list missing;
-        bool is_done = true;
+        bool is_done;
 
         TRY(begin_and_lock(session, keys, err));
-        missing = source_keys_list(keys, is_missing, &session->arena);
-        if (missing.count > 0)
-            TRY(create_states(session, missing, &is_done, err));
+        TRY(create_states(session, keys, behind, &is_done, err));
         if (is_done)
             return STATUS_OK;
         release_locks(session, keys);

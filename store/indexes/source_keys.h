@@ -61,14 +61,26 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 void source_keys_add_names(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
 
 /*
+ * Statements that go in one flight with the insertion of the missing state rows, behind it; `take` takes their answers.
+ * If another transaction has inserted a row first, both are called again, with is_open, is_read and source of the keys
+ * empty.
+ */
+struct source_flight {
+    enum status (*send)(struct session *session, void *context, struct error *err);
+    enum status (*take)(struct session *session, void *context, struct error *err);
+    void *context;
+};
+
+/*
  * Begin a transaction that writes, and lock the state rows of all keys: first the rows that exist,
  * then the missing ones, which this transaction inserts (guard G8). Fills applied, ctid, stored and
- * is_undecodable.
+ * is_undecodable. behind NULL: no more statements.
  *
  *   STATUS_STALE    see session_take_begin
  *   STATUS_TIMEOUT  other transactions kept inserting the missing rows
  */
-MUST_USE enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err);
+MUST_USE enum status source_keys_begin(
+    struct session *session, struct source_keys *keys, const struct source_flight *behind, struct error *err);
 
 /*
  * Fill the same members from the result of state_hold or state_get, which has a row for each key.

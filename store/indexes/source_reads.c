@@ -144,7 +144,7 @@ enum status source_reads_send_by_key(
 }
 
 /* The intents are taken before the sources are read (guard G9). */
-static enum status send_flight(struct session *session, const struct source_keys *keys,
+static enum status send_statements(struct session *session, const struct source_keys *keys,
     const struct flight *flight, int32_t max_bytes, bool is_traced, struct error *err)
 {
     TRY(send_taking_by_ctid(session, flight->intents_by_ctid, err));
@@ -152,8 +152,7 @@ static enum status send_flight(struct session *session, const struct source_keys
     if (flight->has_dead_letters)
         TRY(send_dead_letters(session, keys, err));
     TRY(send_sources_by_ctid(session, flight->sources_by_ctid, max_bytes, err));
-    TRY(send_sources_by_key(session, keys, flight->sources_by_key, max_bytes, err));
-    return pg_sync(&session->pg, err);
+    return send_sources_by_key(session, keys, flight->sources_by_key, max_bytes, err);
 }
 
 /* ---- taking the answers ---- */
@@ -209,7 +208,7 @@ static enum status take_sources(struct session *session, struct key_list list, P
     return STATUS_OK;
 }
 
-static enum status take_flight(struct session *session, const struct flight *flight,
+static enum status take_answers(struct session *session, const struct flight *flight,
     struct taken_traces *traces, struct source_reads *out, struct error *err)
 {
     TRY(take_intents(session, flight->intents_by_ctid, NULL, &out->intents_taken, err));
@@ -217,8 +216,7 @@ static enum status take_flight(struct session *session, const struct flight *fli
     if (flight->has_dead_letters)
         TRY(pg_next(&session->pg, &out->dead_letters, err));
     TRY(take_sources(session, flight->sources_by_ctid, &out->sources[SOURCE_READ_BY_CTID], out, err));
-    TRY(take_sources(session, flight->sources_by_key, &out->sources[flight->by_key], out, err));
-    return pg_end(&session->pg, err);
+    return take_sources(session, flight->sources_by_key, &out->sources[flight->by_key], out, err);
 }
 
 /* The traces name the keys by their positions among all of them, so one statement has to take all intents. */
@@ -228,22 +226,64 @@ static void forget_intents(struct source_keys *keys)
         keys->keys[i].ctids.intent = (struct row_ctid){ { 0 } };
 }
 
+/* ---- the flights ---- */
+
+struct reading {
+    struct source_keys *keys;
+    int32_t max_bytes;
+    struct taken_traces *traces;
+    size_t first_trace;
+    struct source_reads *out;
+    struct flight flight;
+};
+
+static enum status send_first(struct session *session, void *context, struct error *err)
+{
+    struct reading *reading = context;
+
+    reading->flight = first_flight(reading->keys, &session->arena);
+    return send_statements(
+        session, reading->keys, &reading->flight, reading->max_bytes, reading->traces != NULL, err);
+}
+
+static enum status take_first(struct session *session, void *context, struct error *err)
+{
+    struct reading *reading = context;
+
+    source_reads_clear(reading->out); /* of an earlier round */
+    *reading->out = (struct source_reads){ .is_whole = true };
+    if (reading->traces)
+        reading->traces->count = reading->first_trace;
+    return take_answers(session, &reading->flight, reading->traces, reading->out, err);
+}
+
+static enum status read_missed(struct session *session, struct reading *reading, struct error *err)
+{
+    struct flight flight = second_flight(reading->keys, &session->arena);
+
+    if (flight.sources_by_key.count == 0)
+        return STATUS_OK;
+    TRY(send_statements(session, reading->keys, &flight, reading->max_bytes, false, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(take_answers(session, &flight, NULL, reading->out, err));
+    return pg_end(&session->pg, err);
+}
+
 enum status source_reads_run(struct session *session, struct source_keys *keys, int32_t max_bytes,
     struct taken_traces *traces, struct source_reads *out, struct error *err)
 {
-    struct flight flight;
+    struct reading reading = { .keys = keys,
+        .max_bytes = max_bytes,
+        .traces = traces,
+        .first_trace = traces ? traces->count : 0,
+        .out = out };
+    const struct source_flight first = { send_first, take_first, &reading };
 
     *out = (struct source_reads){ .is_whole = true };
     if (traces)
         forget_intents(keys);
-    flight = first_flight(keys, &session->arena);
-    TRY(send_flight(session, keys, &flight, max_bytes, traces != NULL, err));
-    TRY(take_flight(session, &flight, traces, out, err));
-    flight = second_flight(keys, &session->arena);
-    if (flight.sources_by_key.count == 0)
-        return STATUS_OK;
-    TRY(send_flight(session, keys, &flight, max_bytes, false, err));
-    return take_flight(session, &flight, NULL, out, err);
+    TRY(source_keys_begin(session, keys, &first, err));
+    return read_missed(session, &reading, err);
 }
 
 void source_reads_clear(struct source_reads *reads)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_reads.h - what a reconcile does once the state rows of its source keys are locked: it takes the open intents
- * of the keys, then reads their dead letters and their sources.
+ * source_reads.h - how a reconcile begins: it locks the state rows of its source keys, takes the open intents of the
+ * keys, then reads their dead letters and their sources.
  *
  * The statements are in the order of guard G9: each source is read after the intents of its key were taken.
  *
@@ -26,8 +26,9 @@ struct source_reads {
 };
 
 /*
- * Fill is_open, is_read and source of the keys. max_bytes: of the properties of each source. traces: filled with those
- * of the taken intents; NULL: they are not wanted. The caller clears *out, also after a failure.
+ * Begin a transaction as source_keys_begin does, with its errors, and fill is_open, is_read and source of the keys too.
+ * max_bytes: of the properties of each source. traces: those of the taken intents are added; NULL: they are not wanted.
+ * The caller clears *out, also after a failure.
  */
 MUST_USE enum status source_reads_run(struct session *session, struct source_keys *keys, int32_t max_bytes,
     struct taken_traces *traces, struct source_reads *out, struct error *err);

@@ -107,7 +107,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     struct source_keys keys;
 
     source_keys_build(&keys, session, &session->arena, work->keys, work->count);
-    TRY(source_keys_begin(session, &keys, err));
+    TRY(source_keys_begin(session, &keys, NULL, err));
     TRY(source_keys_send_state_delete(session, &keys, is_removable, err));
     FAILPOINT_TRY("purge.before_states", err);
     TRY(session_send_commit(session, err));

@@ -221,6 +221,80 @@ START_TEST(what_is_searched_for_is_followed_by_a_reading)
 }
 END_TEST
 
+static struct intent both[2];
+
+static void *reconcile_both(void *context)
+{
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    (void)context;
+    ck_assert_msg(
+        reconcile_keys(world.worker, both, 2, false, &counts, &err) == STATUS_OK, "%s", err.message);
+    return NULL;
+}
+
+#define IN_LOCK "from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+#define WORKER_ALONE_IN_LOCK "count(*) = 1 and bool_and(application_name = 'tavola-worker')"
+
+/*
+ * The worker has r1, reads both entities at their ctids, and finds that `other` was first to insert the state row of
+ * r2. So it begins again, and `third` has r1 until r2 has moved. false: the worker got r1 again before `third`.
+ */
+static bool moves_between_two_rounds(PGconn *other, PGconn *third, const char *note)
+{
+    pthread_t thread;
+    PGresult *result;
+    bool has_waited;
+
+    world_put(&world, "r1", "Bonn", note);
+    both[0] = world.announced;
+    world_put(&world, "r2", "Rome", "x");
+    both[1] = world.announced;
+    test_sql(
+        other, "begin; insert into index_state values (%d, %d, 'p', 'r2', 0, '')", both[1].bucket, TABLE_ID);
+    ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_both, NULL), 0);
+    test_await(world.sql, "select (count(*) = 1)::int " IN_LOCK);
+    ck_assert_int_eq(PQsendQuery(third, "begin; select from index_state where row_key = 'r1' for update"), 1);
+    test_await(world.sql, "select (count(*) = 2)::int " IN_LOCK);
+    test_sql(other, "commit");
+    test_await(
+        world.sql, "select (" WORKER_ALONE_IN_LOCK " or not exists (select from intents))::int " IN_LOCK);
+    has_waited = test_number(world.sql, "select (" WORKER_ALONE_IN_LOCK ")::int " IN_LOCK) == 1;
+    world_put(&world, "r2", "Oslo", "x");
+    while ((result = PQgetResult(third)))
+        PQclear(result);
+    test_sql(third, "commit");
+    pthread_join(thread, NULL);
+    return has_waited;
+}
+
+/* Guards G8, G9: after a worker has begun again, it does not use what it had read before. */
+START_TEST(what_was_read_before_a_state_row_was_missed_is_read_again)
+{
+    PGconn *other = test_connect(world.conninfo), *third = test_connect(world.conninfo);
+    bool happened = false;
+
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile_all(&world);
+    for (int tries = 0; tries < 50 && !happened; tries++) {
+        happened = moves_between_two_rounds(other, third, tries % 2 ? "y" : "z");
+        if (happened)
+            ck_assert_str_eq(test_text(world.sql,
+                                 "select string_agg(partition_key, ' ' order by partition_key) from entities "
+                                 "where table_id = %d and not dead",
+                                 BY_CITY),
+                "Bonn Oslo");
+        world_delete(&world, "r2");
+        world_reconcile_all(&world);
+        world_check(&world);
+    }
+    ck_assert(happened);
+    PQfinish(other);
+    PQfinish(third);
+}
+END_TEST
+
 static void add_tests(Suite *suite, const char *name, SFun fixture)
 {
     TCase *tc = tcase_create(name);
@@ -233,6 +307,7 @@ static void add_tests(Suite *suite, const char *name, SFun fixture)
     tcase_add_loop_test(tc, a_wrong_ctid_costs_a_search_and_nothing_else, 0, ARRAY_LEN(wrong_cases));
     tcase_add_test(tc, a_message_without_ctids_is_searched_for);
     tcase_add_test(tc, what_is_searched_for_is_followed_by_a_reading);
+    tcase_add_test(tc, what_was_read_before_a_state_row_was_missed_is_read_again);
     suite_add_tcase(suite, tc);
 }
 
