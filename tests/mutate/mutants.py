@@ -478,6 +478,10 @@ MUTANTS = [
               "    for (size_t i = missed->count; i < missed->count; i++)\n")],
      "test_store", "entry_ctids", ["entries_that_were_moved_are_found_by_their_keys"]),
 
+    ("G8", [("store/indexes/source_keys.c", "key->is_undecodable = key->is_open = key->is_read = false;",
+             "key->is_undecodable = key->is_open = false;")],
+     "test_store", "source_reads", ["what_was_read_before_a_state_row_was_missed_is_read_again"]),
+
     # The source of a key whose intent was searched for stays as it was read before.
     ("G9", [("store/indexes/source_reads.c", "return lost_intent(key) || (has_source_ctid(key) && !key->is_read);",
              "return has_source_ctid(key) && !key->is_read;"),
