@@ -99,6 +99,8 @@ class EveryMethod(SecurityCase):
         # There is no worker, so it stays as it is.
         cls.operation = cls.client.delete_range(query={"table": "Other", "filter": f"N eq '{SECRET}'"}).operation.operation_id
         cls.methods = dict(types.methods())
+        cls.channel = client.grpc.insecure_channel(cls.stack.target)
+        cls.addClassCleanup(cls.channel.close)
 
     def setUp(self):
         self.before = self.everything()
@@ -131,16 +133,15 @@ class EveryMethod(SecurityCase):
         method = self.methods[path]
         message = types.message(method.input_type.full_name)(**fields)
         metadata = [] if given is None else [("authorization", "Bearer " + given)]
-        with client.Client(self.stack.target) as connection:
-            rpc = connection.channel.stream_stream(path)
-            try:
-                # A watch that is permitted lasts until its deadline.
-                timeout = 2 if path.endswith("/WatchEntities") else 20
-                replies = list(rpc(iter([message.SerializeToString()]), metadata=metadata, timeout=timeout))
-                return OK, self.rejection(path, replies), replies
-            except client.grpc.RpcError as error:
-                found = ApiError(error)
-                return (found.code, found.reason), None, [str(found).encode()]
+        # A watch that is permitted lasts until its deadline.
+        timeout = 2 if path.endswith("/WatchEntities") else 20
+        rpc = self.channel.stream_stream(path)
+        try:
+            replies = list(rpc(iter([message.SerializeToString()]), metadata=metadata, timeout=timeout))
+            return OK, self.rejection(path, replies), replies
+        except client.grpc.RpcError as error:
+            found = ApiError(error)
+            return (found.code, found.reason), None, [str(found).encode()]
 
     @staticmethod
     def rejection(path, replies):
