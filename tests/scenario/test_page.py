@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page at / of the HTTP port: in a browser under load where there is one, and its files without one."""
 
+import functools
 import http.client
 import http.server
 import json
 import os
 import re
+import tempfile
 import threading
 import time
 import unittest
@@ -13,7 +15,7 @@ import unittest
 from tavola_test import browser, metrics
 from tavola_test.client import entity, key
 from tavola_test.http_client import address_of
-from tavola_test.processes import run_program
+from tavola_test.processes import Child, run_program
 from tavola_test.settings import SOURCE
 from tavola_test.stack import Stack, wait_ready
 from tavola_test.waiting import wait_for
@@ -31,6 +33,17 @@ SCREENSHOTS = os.environ.get("TEST_SCREENSHOTS")  # a folder for a picture of ea
 def setUpModule():
     if not browser.is_there():
         print("left out: the page in a browser: Debian's chromium and chromium-driver are not installed", flush=True)
+
+
+@functools.cache
+def shared_browser():
+    """One for all tests: its start costs more than most of them. Each test has a server, and thus an origin, of its own."""
+    folder = tempfile.TemporaryDirectory(prefix="tb-")
+    unittest.addModuleCleanup(folder.cleanup)
+    started = browser.Browser(lambda name, argv: Child(argv, {}, os.path.join(folder.name, name + ".log")), os.path.join(folder.name, "profile"))
+    unittest.addModuleCleanup(started.driver.kill)
+    unittest.addModuleCleanup(started.close)
+    return started
 
 
 class PageCase(unittest.TestCase):
@@ -85,13 +98,13 @@ class Files(PageCase):
 @unittest.skipUnless(browser.is_there(), "chromium and chromium-driver are not installed")
 class InABrowser(PageCase):
     def open(self, path="/"):
-        self.browser = browser.Browser(self.stack.start, os.path.join(self.stack.folder, "profile"))
-        self.addCleanup(self.browser.close)
+        self.browser = shared_browser()
+        self.addCleanup(self.browser.begin_anew)
         self.browser.go(f"http://127.0.0.1:{self.port}{path}")
 
     def show(self, view, argument=""):
         self.browser.run("location.hash = arguments[0]", f"#/{view}{argument}")
-        wait_for(view, lambda: self.browser.run("return document.getElementById('view').dataset.shown") == view, 20)
+        wait_for(view, lambda: self.browser.run("return document.getElementById('view').dataset.shown") == view, 20, browser.PAUSE_SECONDS)
 
     def picture(self, name):
         if SCREENSHOTS:
@@ -252,7 +265,7 @@ class InABrowser(PageCase):
             seen.append(self.browser.run("return document.activeElement.textContent"))
         self.assertEqual(seen, ["Skip to the content", "Overview", "Tables", "Indexes", "Transactions", "Dead letters", "Hot partitions"])
         self.browser.press(browser.ENTER)
-        wait_for("the view", lambda: self.browser.run("return document.getElementById('view').dataset.shown") == "hot")
+        wait_for("the view", lambda: self.browser.run("return document.getElementById('view').dataset.shown") == "hot", pause=browser.PAUSE_SECONDS)
 
     def test_without_javascript_it_says_what_there_is_instead(self):
         self.browser = browser.Browser(self.stack.start, os.path.join(self.stack.folder, "profile"), scripts=False)
@@ -309,8 +322,8 @@ class FetchFromAnotherOrigin(PageCase):
         with self.stack.connect() as caller:
             caller.create_table(name="people")
             caller.insert_entity(table="people", entity=entity("sales", "1", Name="Ada"))
-        self.browser = browser.Browser(self.stack.start, os.path.join(self.stack.folder, "profile"))
-        self.addCleanup(self.browser.close)
+        self.browser = shared_browser()
+        self.addCleanup(self.browser.begin_anew)
 
     def call(self, path, method="GET", body=None):
         return self.browser.run(CALL, self.port, path, method, body)

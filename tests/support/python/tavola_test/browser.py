@@ -12,6 +12,8 @@ from tavola_test.waiting import wait_for
 CHROMEDRIVER = shutil.which("chromedriver")
 CHROMIUM = shutil.which("chromium")
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name of a reference to an element
+SIZE = 1280, 900
+PAUSE_SECONDS = 0.1  # between two questions to the browser, each of which costs it a layout
 TAB, ENTER = "\ue004", "\ue007"
 
 
@@ -24,7 +26,7 @@ class Browser:
     without it only go, find, click, shown and screenshot work.
     """
 
-    def __init__(self, start, profile, size=(1280, 900), scripts=True):
+    def __init__(self, start, profile, size=SIZE, scripts=True):
         self.driver = start("chromedriver", [CHROMEDRIVER, "--port=0"])
         ready = lambda: re.search(r"successfully on port (\d+)", self.driver.output())
         self.port = int(wait_for("chromedriver", ready, 30)[1])
@@ -50,6 +52,16 @@ class Browser:
     def close(self):
         self.ask("DELETE", "")
 
+    def begin_anew(self):
+        """Another tab in place of the present one, of the usual size: it has no history, no session storage and no complaints, and nothing
+        asks the page's server any more.
+        """
+        made = self.ask("POST", "/window/new", {"type": "tab"})["handle"]
+        self.ask("DELETE", "/window")
+        self.ask("POST", "/window", {"handle": made})
+        self.size(*SIZE)
+        self.complaints()
+
     def go(self, url):
         self.ask("POST", "/url", {"url": url})
 
@@ -64,7 +76,7 @@ class Browser:
             found = self.ask("POST", "/elements", {"using": "css selector", "value": css})
             return found[0][ELEMENT] if found else None
 
-        return wait_for(f"an element {css}", look, 20)
+        return wait_for(f"an element {css}", look, 20, PAUSE_SECONDS)
 
     def click(self, css):
         self.ask("POST", f"/element/{self.find(css)}/click")
@@ -84,7 +96,7 @@ class Browser:
         return self.ask("GET", f"/element/{self.find(css)}/text")
 
     def wait_for_text(self, text, css="body", seconds=20):
-        wait_for(f"{text!r} in {css}", lambda: text in self.text(css), seconds)
+        wait_for(f"{text!r} in {css}", lambda: text in self.text(css), seconds, PAUSE_SECONDS)
 
     def size(self, width, height):
         self.ask("POST", "/window/rect", {"width": width, "height": height})
