@@ -33,12 +33,10 @@ class CallCase(ServerCase):
 
     @classmethod
     def setUpClass(cls):
-        super().setUpClass()
         cls.receiver = Receiver(cls.certificate)
         cls.addClassCleanup(cls.receiver.close)
-        cls.settings = {"TAVOLA_HTTP_CALL_HOSTS": f"hooks.example.com,{cls.receiver.host}"}
-        cls.stack.server.stop()
-        cls.stack.start_server(**cls.settings)
+        cls.settings = cls.server_settings = {"TAVOLA_HTTP_CALL_HOSTS": f"hooks.example.com,{cls.receiver.host}"}
+        super().setUpClass()
         cls.start_worker()
 
     @classmethod
@@ -182,18 +180,16 @@ class Calls(CallCase):
         self.assertEqual(self.ended(name).state, DONE)
         self.assertEqual(len(self.each_once()), 1)
 
-
-class CommandLine(CallCase):
-    def submit(self, *lines):
+    def submit_lines(self, *lines):
         return run_program("tavola", "tx", "submit", "--wait", settings={"TAVOLA_TARGET": self.stack.target},
                            text="".join(json.dumps(line) + "\n" for line in lines))
 
-    def test_it_takes_calls_and_shows_their_receipts(self):
+    def test_the_command_line_takes_calls_and_shows_their_receipts(self):
         table, address = self.new_table(), {"PartitionKey": "sales", "RowKey": "1"}
         self.client.insert_entity(table=table, entity=entity("sales", "1", {"Name": "Ada"}))
         url = self.receiver.url + self.path
-        submitted = self.submit({"httpCall": url, "content": "text", "method": "PUT", "contentType": "text/plain"},
-                                {"httpCall": url, "from": address, "table": table, "deleteEntity": True})
+        submitted = self.submit_lines({"httpCall": url, "content": "text", "method": "PUT", "contentType": "text/plain"},
+                                      {"httpCall": url, "from": address, "table": table, "deleteEntity": True})
         self.assertEqual(submitted.returncode, 0, submitted.stderr)
         self.assertRegex(submitted.stdout, r"(?m)^  step 0 attempt \d+ by \S+: 4 bytes, answer 200$")
         put, post = self.each_once()
@@ -201,18 +197,18 @@ class CommandLine(CallCase):
         self.assertEqual((post.method, json.loads(post.body)["Name"], post.headers["Content-Type"]), ("POST", "Ada", "application/json"))
         self.assertFalse(self.is_there(table, "sales", "1"))
 
-    def test_it_refuses_lines_that_are_wrong(self):
+    def test_the_command_line_refuses_lines_that_are_wrong(self):
         url, address = self.receiver.url + self.path, {"PartitionKey": "p", "RowKey": "r"}
         for bad, said in (({"httpCall": url}, '"content" or "from"'), ({"httpCall": url, "content": "x", "from": address}, '"content" or "from"'),
                           ({"httpCall": url, "from": address}, "names no \"table\""), ({"writeFile": "a", "content": "x", "method": "PUT"}, "method"),
                           ({"httpCall": url, "content": "x", "blobIfAbsent": True}, "blobIfAbsent"),
                           ({"httpCall": url, "content": "x", "putBlob": "a"}, "two actions")):
             with self.subTest(line=bad):
-                refused = self.submit(bad)
+                refused = self.submit_lines(bad)
                 self.assertEqual(refused.returncode, 2)
                 self.assertIn("line 1", refused.stderr)
                 self.assertIn(said, refused.stderr)
-        self.assertIn("neither POST nor PUT", self.submit({"httpCall": url, "content": "x", "method": "GET"}).stderr)
+        self.assertIn("neither POST nor PUT", self.submit_lines({"httpCall": url, "content": "x", "method": "GET"}).stderr)
         self.assertEqual(self.arrived(), [])
 
 
@@ -305,19 +301,6 @@ class Accounts(SecurityCase):
             self.assertEqual(self.other.wait_transaction(transaction_id=name, timeout=60).transaction.state, DONE)
 
 
-class Slow(CallCase):
-    worker_only = {"TAVOLA_HTTP_CALL_TIMEOUT_SECONDS": "1"}
-
-    def test_an_answer_that_does_not_come_in_time_is_a_failure(self):
-        self.receiver.hang()
-        name = self.submit(self.call())
-        error = self.wait_for_failure(name)
-        self.assertEqual(error.reason, "HTTP_CALL_FAILED")
-        self.receiver.go_on()
-        self.assertEqual(self.ended(name).state, DONE)
-        self.assertEqual(len(set(self.receiver.keys(self.path))), 1)
-
-
 class Encrypted(CallCase):
     @classmethod
     def setUpClass(cls):
@@ -342,23 +325,40 @@ class Encrypted(CallCase):
         self.assertEqual(self.ended(name).state, DONE)
 
 
-class NotConfigured(CallCase):
-    def test_a_server_without_hosts_refuses(self):
+class OtherSettings(CallCase):
+    """Each test that needs a worker starts it with settings of its own."""
+
+    def restart_server(self, **settings):
         self.stack.server.stop()
-        self.stack.start_server()
+        self.stack.start_server(**settings)
+
+    def restart_worker(self, **settings):
+        self.stack.worker.stop()
+        self.start_worker(**settings)
+
+    def test_an_answer_that_does_not_come_in_time_is_a_failure(self):
+        self.restart_worker(TAVOLA_HTTP_CALL_TIMEOUT_SECONDS="1")
+        self.receiver.hang()
+        self.addCleanup(self.receiver.go_on)
+        name = self.submit(self.call())
+        error = self.wait_for_failure(name)
+        self.assertEqual(error.reason, "HTTP_CALL_FAILED")
+        self.receiver.go_on()
+        self.assertEqual(self.ended(name).state, DONE)
+        self.assertEqual(len(set(self.receiver.keys(self.path))), 1)
+
+    def test_a_server_without_hosts_refuses(self):
+        self.addCleanup(self.restart_server, **self.settings)
+        self.restart_server()
         error = self.refused("FAILED_PRECONDITION", "STEP_NOT_CONFIGURED", self.submit, self.call())
         self.assertIn("TAVOLA_HTTP_CALL_HOSTS", error.message)
-        self.stack.server.stop()
-        self.stack.start_server(**self.settings)
 
     def test_a_worker_without_the_host_does_not_call(self):
-        self.stack.worker.stop()
-        self.start_worker(TAVOLA_HTTP_CALL_HOSTS="hooks.example.com")
+        self.restart_worker(TAVOLA_HTTP_CALL_HOSTS="hooks.example.com")
         name = self.submit(self.call())
         self.assertEqual(self.wait_for_failure(name).reason, "STEP_NOT_CONFIGURED")
         self.assertEqual(self.arrived(), [])
-        self.stack.worker.stop()
-        self.start_worker()
+        self.restart_worker()
         self.assertEqual(self.ended(name).state, DONE)
 
 

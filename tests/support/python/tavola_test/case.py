@@ -12,6 +12,7 @@ class ServerCase(unittest.TestCase):
     """A stack per class, with a server and, if the class asks for it, a worker; tables per test."""
 
     with_worker = False
+    server_settings = {}
     worker_settings = {}
     tables = 0
 
@@ -19,7 +20,7 @@ class ServerCase(unittest.TestCase):
     def setUpClass(cls):
         cls.stack = Stack()
         cls.addClassCleanup(cls.stack.close)
-        cls.stack.start_server()
+        cls.stack.start_server(**cls.server_settings)
         if cls.with_worker:
             cls.stack.start_worker(**cls.worker_settings)
         cls.client = cls.stack.connect()
