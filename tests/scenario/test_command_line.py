@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line in people's hands: files in and out of tables, and use that goes wrong."""
+"""The command line in people's hands: files in and out of tables, and use that goes wrong. Help and completion: test_command_words."""
 
-import contextlib
 import json
 import os
 import pty
@@ -16,7 +15,7 @@ from tavola_test import blobs
 from tavola_test.case import ServerCase
 from tavola_test.client import ApiError, entity
 from tavola_test.credentials import token
-from tavola_test.processes import program, program_environment, run_program
+from tavola_test.processes import command_names, program, program_environment, run_program
 from tavola_test.security_case import SecurityCase
 from tavola_test.waiting import wait_for
 
@@ -75,6 +74,15 @@ class FilesCase(ServerCase):
 
 
 class Files(FilesCase):
+    @classmethod
+    def setUpClass(cls):
+        """A table that tests export and do not change."""
+        super().setUpClass()
+        cls.many = "Many"
+        cls.client.create_table(name=cls.many)
+        done = run_program("tavola", "import", cls.many, "-", settings={"TAVOLA_TARGET": cls.stack.target}, text=people(MANY))
+        assert done.returncode == 0, done.stderr
+
     def test_what_is_imported_is_what_is_exported(self):
         first, second = self.new_table(), self.new_table()
         given = '{"PartitionKey": "p", "RowKey": "é, \\"1\\"", "Big@odata.type": "Edm.Int64", "Big": "9007199254740993", "Empty": ""}\n' \
@@ -170,19 +178,16 @@ class Files(FilesCase):
                 self.assertFalse(os.path.exists(path + ".tavola-import"))
 
     def test_an_interrupted_export_goes_on_without_loss_or_doubles(self):
-        table, given = self.new_table(), self.path("in.jsonl", people(MANY))
-        self.run_command("import", table, given)
-        self.kill_export(table)
+        self.path("in.jsonl", people(MANY))
+        self.kill_export(self.many)
         with open(self.path("out.jsonl"), "a", encoding="utf-8") as file:
             file.write("half a li")
-        self.run_command("export", table, "--output", self.path("out.jsonl"))
+        self.run_command("export", self.many, "--output", self.path("out.jsonl"))
         self.assertEqual(self.rows("out.jsonl"), self.rows("in.jsonl"))
 
     def test_an_export_with_another_filter_does_not_go_on(self):
-        table = self.new_table()
-        self.run_command("import", table, self.path("in.jsonl", people(MANY)))
-        self.kill_export(table)
-        words = ("export", table, "--output", self.path("out.jsonl"), "--filter", "PartitionKey eq 'p1'")
+        self.kill_export(self.many)
+        words = ("export", self.many, "--output", self.path("out.jsonl"), "--filter", "PartitionKey eq 'p1'")
         said = self.run_command(*words, code=1).stderr
         self.assertIn("the interrupted run had another filter", said)
         self.assertNotIn("the same command", said)
@@ -330,39 +335,15 @@ class NoServer(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    """What every command does with words that are asked for help, or that it does not know; no server is there."""
-
-    @classmethod
-    def setUpClass(cls):
-        script = run_program("tavola", "completion", "bash").stdout
-        cls.commands = re.findall(r'^    "([a-z -]+)" \| "\1 "\*\) words=', script, re.MULTILINE)
-        assert len(cls.commands) > 50, cls.commands
+    """What every command does with words that it does not know; no server is there."""
 
     def run_command(self, *words, code=0):
         done = run_program("tavola", *words, settings={"TAVOLA_TARGET": "unix:/nowhere"})
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
-    def test_help_is_printed_wherever_it_is_asked_for(self):
-        for command in self.commands:
-            for before, behind in (((), ()), (("x", "--nosuch"), ("y",))):
-                if command == "api" and (before or behind):  # the help of the method x
-                    continue
-                with self.subTest(command, before=before, behind=behind):
-                    done = self.run_command(*command.split(), *before, "--help", *behind)
-                    self.assertTrue(done.stdout.startswith(f"usage: tavola {command}"), done.stdout)
-
-    def test_help_is_a_command_too(self):
-        self.assertTrue(self.run_command("help", "table", "create").stdout.startswith("usage: tavola table create NAME"))
-        self.assertTrue(self.run_command("help", "tx", "get").stdout.startswith("usage: tavola transaction get ID"))
-        self.assertIn("tavola table list", self.run_command("help", "table").stdout)
-        self.assertIn('did you mean "export"?', self.run_command("help", "exprt", code=2).stderr)
-
-    def test_behind_two_dashes_it_is_a_word(self):
-        self.assertIn("does a server listen there?", self.run_command("entity", "get", "t", "--", "--help", "r", code=1).stderr)
-
     def test_an_unknown_option_is_named(self):
-        for command in self.commands:
+        for command in command_names():
             with self.subTest(command):
                 self.assertIn('there is no option "--nosuch"', self.run_command(*command.split(), "x", "--nosuch", code=2).stderr)
 
@@ -582,54 +563,6 @@ class Together(ServerCase):
         self.assertIn("-o takes", self.run_command("queue", "list", "-o", "xml", code=2))
 
 
-class Escapes(ServerCase):
-    """Escape sequences are for the screen of `tavola top` only; colours are for nothing."""
-
-    with_worker = True  # doctor waits for one
-
-    def printed(self, *words, terminal, **more):
-        """What a command prints, on both outputs."""
-        settings = {"TAVOLA_TARGET": self.stack.target, "TERM": "xterm-256color", **more}
-        if not terminal:
-            done = run_program("tavola", *words, settings=settings)
-            return done.stdout + done.stderr
-        leader, follower = pty.openpty()
-        running = subprocess.Popen([program("tavola"), *words], env=program_environment(settings), stdin=subprocess.DEVNULL,
-                                   stdout=follower, stderr=follower)
-        os.close(follower)
-        shown = b""
-        with contextlib.suppress(OSError):  # EIO: the terminal has no program any more
-            while more := os.read(leader, 65536):
-                shown += more
-        os.close(leader)
-        running.wait()
-        return shown.decode()
-
-    def commands(self):
-        """Each command's help, and one use of those that need no more than a table; half of these fail."""
-        listed = [line.strip() for line in run_program("tavola", "--help").stdout.splitlines() if re.match("  [a-z]", line)]
-        helps = [[word for word in re.split(r" (?=[A-Z\[<-])|$", line)[0].split() if word.islower()] + ["--help"] for line in listed]
-        self.assertGreater(len(helps), 40)
-        table = self.new_table()
-        self.client.insert_entity(table=table, entity=entity("p", "\u00e9", {"Text": "\033[31mred", "Age": 3}))
-        return [*helps, ["--help"], ["--version"], ["query", table], ["query", table, "-o", "table"], ["query", table, "--explain"],
-                ["count", table], ["table", "list"], ["index", "list", table, "-o", "json"], ["queue", "list"], ["tx", "list"],
-                ["dead-letters", "list", "none"], ["export", table], ["import", table, "/dev/null"], ["doctor"], ["top", "--once"], ["health"],
-                ["api", "GetTable", '{"name": "none"}'], ["api", "UpdateTable", "--help"], ["count", "none"], ["cuont", "none"]]
-
-    def test_no_command_prints_them_into_a_pipe(self):
-        for words in self.commands():
-            with self.subTest(words):
-                printed = self.printed(*words, terminal=False)
-                self.assertTrue(printed or words[0] == "import", words)
-                self.assertNotIn("\033", printed)
-
-    def test_no_command_prints_them_on_a_terminal_without_colours(self):
-        for words in self.commands():
-            with self.subTest(words):
-                self.assertNotIn("\033", self.printed(*words, terminal=True, NO_COLOR="1"))
-
-
 class ExpiredToken(SecurityCase):
     def test_it_is_said_with_an_exit_code(self):
         keys = self.new_account("expired")
@@ -638,65 +571,3 @@ class ExpiredToken(SecurityCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("tavola: UNAUTHENTICATED / AUTHENTICATION_FAILED: ", done.stderr)
         self.assertRegex(done.stderr, r"the token has expired at 20\d\d-.*Z; tavola token create makes one")
-
-
-class Completion(unittest.TestCase):
-    def complete(self, *words):
-        script = run_program("tavola", "completion", "bash").stdout
-        line = " ".join(f"'{word}'" for word in words)
-        asked = f'{script}\nCOMP_WORDS=({line})\nCOMP_CWORD={len(words) - 1}\n_tavola\nprintf "%s\\n" "${{COMPREPLY[@]}}"\n'
-        return subprocess.run(["bash", "-c", asked], text=True, capture_output=True, check=True).stdout.split()
-
-    def test_bash_completes_commands_and_options(self):
-        self.assertIn("entity", self.complete("tavola", ""))
-        self.assertEqual(self.complete("tavola", "ent"), ["entity"])
-        self.assertEqual(self.complete("tavola", "entity", "p"), ["put"])
-        self.assertEqual(self.complete("tavola", "query", "--sel"), ["--select"])
-        self.assertEqual(self.complete("tavola", "export", "people", "--out"), ["--output"])
-
-    def test_bash_completes_behind_an_alias(self):
-        for alias, first in (("tx", "transaction"), ("transactions", "transaction"), ("tables", "table"), ("entities", "entity"),
-                             ("indexes", "index"), ("operations", "operation"), ("queues", "queue"), ("blobs", "blob"), ("dead-letter", "dead-letters")):
-            with self.subTest(alias):
-                self.assertTrue(self.complete("tavola", alias, ""))
-                self.assertEqual(self.complete("tavola", alias, ""), self.complete("tavola", first, ""))
-        self.assertEqual(self.complete("tavola", "tx", "su"), ["submit"])
-        self.assertEqual(self.complete("tavola", "tx", "submit", "--wa"), ["--wait"])
-        self.assertEqual(self.complete("tavola", "entities", "put", "people", "--if"), ["--if-match"])
-        self.assertEqual(self.complete("tavola", "tx"), ["tx"])
-        self.assertEqual(self.complete("tavola", "tabl"), ["table"])
-
-    def test_zsh_completes_with_what_bash_runs(self):
-        # zsh itself leaves out what does not begin with the word.
-        load = 'autoload -U compinit; compinit -u -D; eval "$(cat)"; setopt ksharrays; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))'
-        asked = load + '; _tavola; print -r -- "${COMPREPLY[@]}"'
-        script = run_program("tavola", "completion", "zsh").stdout
-        for words, offered in ((("tavola", ""), "entity"), (("tavola", "tx", ""), "submit"), (("tavola", "query", "--"), "--select")):
-            with self.subTest(words):
-                done = subprocess.run(["zsh", "-f", "-c", asked, "zsh", *words], input=script, text=True, capture_output=True, check=True)
-                self.assertIn(offered, done.stdout.split())
-                self.assertEqual(done.stderr, "")
-
-    def test_fish_completes(self):
-        script = run_program("tavola", "completion", "fish").stdout
-        for line, offered in (("tavola ent", "entity"), ("tavola tx su", "submit"), ("tavola tx submit --wa", "--wait")):
-            with self.subTest(line):
-                done = subprocess.run(["fish", "--no-config", "-c", f"source; complete -C '{line}'"], input=script, text=True,
-                                      capture_output=True, check=True)
-                self.assertIn(offered, [row.split("\t")[0] for row in done.stdout.splitlines()])
-
-    def test_fish_completes_behind_an_alias(self):
-        fish = run_program("tavola", "completion", "fish").stdout
-        self.assertIn("complete -c tavola -n '__fish_seen_subcommand_from transaction tx transactions' -a submit -d ", fish)
-        self.assertIn("complete -c tavola -n '__fish_seen_subcommand_from transaction tx transactions' -l wait\n", fish)
-
-    def test_every_command_is_on_the_man_page_and_completed_in_fish(self):
-        man, fish = run_program("tavola", "help", "--man").stdout, run_program("tavola", "completion", "fish").stdout
-        commands = [line.strip() for line in run_program("tavola", "--help").stdout.splitlines() if line.startswith("  ") and line[2] != " "]
-        self.assertGreater(len(commands), 40)
-        for command in commands:
-            if command[0].islower():
-                self.assertIn(".B " + command.split(" ")[0].replace("-", "\\-"), man)
-                self.assertIn(command.split(" ")[0], fish)
-        self.assertTrue(run_program("tavola", "completion", "zsh").stdout.startswith("autoload"))
-        self.assertEqual(run_program("tavola", "completion", "csh").returncode, 2)

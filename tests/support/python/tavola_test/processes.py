@@ -2,6 +2,7 @@
 """Programs as child processes: started with settings, stopped, killed, their output kept in a file."""
 
 import os
+import re
 import signal
 import subprocess
 
@@ -35,6 +36,14 @@ def run_program(name, *arguments, settings=None, seconds=60, text=""):
         text=True,
         timeout=seconds * TIMEOUT_FACTOR,
     )
+
+
+def command_names():
+    """The words of every command of `tavola`, as its completion for bash has them."""
+    script = run_program("tavola", "completion", "bash").stdout
+    found = re.findall(r'^    "([a-z -]+)" \| "\1 "\*\) words=', script, re.MULTILINE)
+    assert len(found) > 50, found
+    return found
 
 
 class Child:
