@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tavola doctor`: nothing where all is well, and the one right finding for each thing that is not."""
 
+import functools
 import glob
 import json
 import os
@@ -15,21 +16,30 @@ from tavola_test import servers
 from tavola_test.postgres import BINARIES, Postgres
 from tavola_test.processes import program, run_program
 from tavola_test.stack import Stack
-from tavola_test.waiting import wait_for
+from tavola_test.waiting import PROGRAM_SECONDS, wait_for
 
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
+NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
 PROBE = ["create a table", "create an index and wait until it is built", "write an entity",
          "find it by the index, as fresh as the write", "delete it by a transaction", "find it no more"]
 
 
-class Doctor(unittest.TestCase):
-    def setUp(self):
-        self.stack = stack = Stack()
-        self.addCleanup(stack.close)
-        # The cluster of the tests does not wait for its disk.
-        self.expected = {"fsync is off", "full_page_writes is off"}
-        if "TAVOLA_FAILPOINT" in run_program("tavolad", "--print-settings").stdout and "failpoints" not in self._testMethodName:
-            self.expected.add("it is a build with failpoints")
+@functools.cache
+def has_failpoints():
+    return "TAVOLA_FAILPOINT" in run_program("tavolad", "--print-settings").stdout
+
+
+def wait_for_program(what, condition):
+    """For a condition that starts one, mostly doctor."""
+    return wait_for(what, condition, 30, PROGRAM_SECONDS)
+
+
+class DoctorCase(unittest.TestCase):
+    # The cluster of the tests does not wait for its disk.
+    expected = {"fsync is off", "full_page_writes is off"}
+
+    def of_the_build(self):
+        return {"it is a build with failpoints"} if has_failpoints() and "failpoints" not in self._testMethodName else set()
 
     def run_doctor(self, *arguments, **changed):
         settings = {"TAVOLA_POSTGRES": self.stack.postgres, "TAVOLA_TARGET": self.stack.target,
@@ -40,7 +50,7 @@ class Doctor(unittest.TestCase):
         done = self.run_doctor("--json", *arguments, **changed)
         self.assertEqual(done.stderr, "")
         told = json.loads(done.stdout)
-        found = [one for one in told["findings"] if one["what"] not in self.expected]
+        found = [one for one in told["findings"] if one["what"] not in self.expected | self.of_the_build()]
         for one in found:
             self.assertEqual(one["severity"] == "ok", (one["why"], one["remedy"]) == ("", ""), one)
         self.assertEqual(done.returncode, 1 if told["worst"] == "problem" else 0)
@@ -57,9 +67,18 @@ class Doctor(unittest.TestCase):
             self.assertIn(word, problems[0]["what"] + " | " + problems[0]["remedy"])
         return problems[0]
 
+
+class OneStack(DoctorCase):
+    """A server and a worker for all tests, each of which leaves them as they were."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack()
+        cls.addClassCleanup(cls.stack.close)
+        cls.stack.start_server()
+        cls.stack.start_worker()
+
     def test_a_healthy_service(self):
-        self.stack.start_server()
-        self.stack.start_worker()
         found = self.findings()
         self.assertEqual([one for one in found if one["severity"] == "problem"], [])
         self.assertEqual([one["what"].rsplit(":", 1)[0] for one in found if one["part"] == "probe"], PROBE)
@@ -70,21 +89,92 @@ class Doctor(unittest.TestCase):
         self.assertRegex(text, r"\n\d+ checks: \d+ problems, \d+ warnings, \d+ notes\n$")
 
     def test_what_is_not_set_is_not_checked(self):
-        self.stack.start_server()
         notes = [one for one in self.findings("--no-probe", TAVOLA_POSTGRES=None, TAVOLA_REDIS=None) if one["severity"] == "note"]
         self.assertEqual([one["what"] for one in notes],
                          ["not checked: TAVOLA_POSTGRES is not set", "not checked: TAVOLA_REDIS is not set"])
+
+    def test_wrong_words(self):
+        done = self.run_doctor("--everything")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("tavola doctor [--json] [--all] [--no-probe]", done.stderr)
+
+    def test_settings_that_lose_writes(self):
+        name = self.stack.database
+        self.stack.sql(f"alter database {name} set synchronous_commit = off")
+        [problem] = self.problems("--no-probe")  # new connections of server and worker are refused
+        self.assertEqual((problem["part"], problem["what"]), ("PostgreSQL", "synchronous_commit is off"))
+        self.assertIn("alter system set synchronous_commit = on", problem["remedy"])
+        self.assertIn("loses writes", problem["why"])
+        self.stack.sql(f"alter database {name} reset synchronous_commit")
+        self.assertEqual(self.problems("--no-probe"), [])
+
+    def test_open_transactions_are_looked_at(self):
+        with self.stack.holding("select 1"):
+            found = {one["what"].split(" is ")[0] for one in self.findings("--no-probe")}
+        self.assertIn("oldest_transaction", found)
+
+    def test_redis_that_evicts_and_the_cure(self):
+        redis = lambda *words: subprocess.run(["redis-cli", "-s", self.stack.redis_socket, *words], check=True, stdout=subprocess.DEVNULL)
+        redis("config", "set", "maxmemory-policy", "allkeys-lru")
+        problem = next(one for one in self.problems("--no-probe"))
+        self.assertEqual((problem["part"], problem["what"]), ("Redis", "maxmemory_policy is allkeys-lru"))
+        remedy = problem["remedy"].split(";")[0].split()
+        self.assertEqual(remedy[0], "redis-cli")
+        redis(*remedy[1:])
+        self.assertEqual(self.problems("--no-probe"), [])
+
+    def test_a_build_with_failpoints(self):
+        [found] = [one for one in self.findings("--no-probe") if "failpoints" in one["what"]]
+        self.assertEqual((found["part"], found["severity"]), ("server", "problem" if has_failpoints() else "ok"))
+
+    def test_more_threads_than_connections(self):
+        left = lambda **settings: next(one for one in self.findings("--no-probe", **settings)
+                                       if one["what"].startswith("connections_left_for_one_more"))
+        self.assertEqual(left()["severity"], "ok")
+        found = left(TAVOLA_READ_THREADS="64", TAVOLA_WRITE_THREADS="32", TAVOLA_WORKER_THREADS="64")
+        self.assertEqual(found["severity"], "problem")
+        self.assertIn("alter system set max_connections", found["remedy"])
+
+    def test_the_connections_of_the_programs_are_as_many_as_doctor_expects(self):
+        """doctor computes them from the threads: 12 + 1 of a server, and at most 9 of a worker."""
+        opened = lambda name: int(self.stack.sql("select count(*) from pg_stat_activity where datname = "
+                                                 f"'{self.stack.database}' and application_name like '{name}%'"))
+        wait_for_program("connections", lambda: opened("tavolad") >= 12)
+        self.assertLessEqual(opened("tavolad "), 14)
+        self.assertLessEqual(opened("tavola-worker"), 9)
+
+    def test_certificates(self):
+        path = os.path.join(self.stack.folder, "ca.pem")
+        look = lambda: [one for one in self.findings("--no-probe", TAVOLA_CA=path) if one["part"] == "certificates"]
+        for days, wanted in (("365", "ok"), ("10", "warning")):
+            subprocess.run(["openssl", "req", "-x509", *NEW_KEY, "-nodes", "-subj", "/CN=a", "-days", days,
+                            "-keyout", "/dev/null", "-out", path], check=True, stderr=subprocess.DEVNULL)
+            self.assertEqual([one["severity"] for one in look()], [wanted])
+        key, request = (os.path.join(self.stack.folder, name) for name in ("expired.key", "expired.csr"))
+        subprocess.run(["openssl", "req", *NEW_KEY, "-nodes", "-subj", "/CN=a", "-keyout", key, "-out", request], check=True,
+                       stderr=subprocess.DEVNULL)
+        subprocess.run(["openssl", "x509", "-req", "-in", request, "-key", key, "-days", "-1", "-out", path], check=True,
+                       stderr=subprocess.DEVNULL)
+        [found] = look()
+        self.assertEqual((found["severity"], found["what"]), ("problem", path + " has expired"))
+        with open(path, "w", encoding="ascii") as file:
+            file.write("no certificate")
+        [found] = look()
+        self.assertEqual((found["severity"], found["what"]), ("problem", path + " cannot be read"))
+
+
+class Doctor(DoctorCase):
+    """Each test begins without a server."""
+
+    def setUp(self):
+        self.stack = Stack()
+        self.addCleanup(self.stack.close)
 
     def test_a_server_that_takes_tokens_only_is_no_problem(self):
         self.stack.start_server(TAVOLA_AUTHENTICATION="required")
         [note] = [one for one in self.findings() if one["part"] == "probe"]
         self.assertEqual(note["severity"], "note")
         self.assertIn("TAVOLA_TOKEN_FILE", note["remedy"])
-
-    def test_wrong_words(self):
-        done = self.run_doctor("--everything")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("tavola doctor [--json] [--all] [--no-probe]", done.stderr)
 
     def test_parts_that_are_away(self):
         self.one_problem("server", "failed to connect")
@@ -99,41 +189,12 @@ class Doctor(unittest.TestCase):
             wait_for("a server that does not serve", lambda: probe.health() == "NOT_SERVING")
         self.assertEqual([one["part"] for one in self.problems()], ["PostgreSQL", "server"])
 
-    def test_settings_that_lose_writes(self):
-        self.stack.start_server()
-        self.stack.start_worker()
-        name = self.stack.database
-        self.stack.sql(f"alter database {name} set synchronous_commit = off")
-        [problem] = self.problems("--no-probe")  # new connections of server and worker are refused
-        self.assertEqual((problem["part"], problem["what"]), ("PostgreSQL", "synchronous_commit is off"))
-        self.assertIn("alter system set synchronous_commit = on", problem["remedy"])
-        self.assertIn("loses writes", problem["why"])
-        self.stack.sql(f"alter database {name} reset synchronous_commit")
-        self.assertEqual(self.problems("--no-probe"), [])
-
     def test_another_schema(self):
         self.stack.start_server()
         self.stack.sql("delete from schema_migrations where version = (select max(version) from schema_migrations)")
         [problem] = self.problems("--no-probe")
         self.assertEqual(problem["part"], "PostgreSQL")
         self.assertIn("tavola migrate", problem["what"])
-
-    def test_open_transactions_are_looked_at(self):
-        self.stack.start_server()
-        with self.stack.holding("select 1"):
-            found = {one["what"].split(" is ")[0] for one in self.findings("--no-probe")}
-        self.assertIn("oldest_transaction", found)
-
-    def test_redis_that_evicts_and_the_cure(self):
-        self.stack.start_server()
-        redis = lambda *words: subprocess.run(["redis-cli", "-s", self.stack.redis_socket, *words], check=True, stdout=subprocess.DEVNULL)
-        redis("config", "set", "maxmemory-policy", "allkeys-lru")
-        problem = next(one for one in self.problems("--no-probe"))
-        self.assertEqual((problem["part"], problem["what"]), ("Redis", "maxmemory_policy is allkeys-lru"))
-        remedy = problem["remedy"].split(";")[0].split()
-        self.assertEqual(remedy[0], "redis-cli")
-        redis(*remedy[1:])
-        self.assertEqual(self.problems("--no-probe"), [])
 
     def test_the_cure_of_a_setting_of_postgresql(self):
         """The command that doctor prints, as it stands there."""
@@ -144,11 +205,11 @@ class Doctor(unittest.TestCase):
         self.stack.sql("select pg_reload_conf()")
         warned = lambda: next((one for one in self.findings("--no-probe") if one["what"].startswith("max_wal_size")
                                and one["severity"] == "warning"), None)
-        wait_for("the finding", warned)
+        wait_for_program("the finding", warned)
         environment = {**os.environ, "PATH": BINARIES + ":" + os.environ["PATH"], "PGHOST": self.stack.postgres_folder,
                        "PGUSER": self.stack.postgres_user, "PGDATABASE": self.stack.database}
         subprocess.run(["sh", "-c", warned()["remedy"]], check=True, env=environment, stdout=subprocess.DEVNULL)
-        wait_for("the remedy", lambda: not warned())
+        wait_for_program("the remedy", lambda: not warned())
 
     def test_room_on_the_disk_of_the_database(self):
         self.stack = Stack(own_postgres=True)
@@ -158,7 +219,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(told()["disk_free_percent_of_max_wal_size"]["severity"], "ok")
         self.stack.sql("alter system set max_wal_size = '900TB'")
         self.stack.sql("select pg_reload_conf()")
-        found = wait_for("the finding", lambda: next(
+        found = wait_for_program("the finding", lambda: next(
             (one for name, one in told().items() if name == "disk_free_percent_of_max_wal_size" and one["severity"] == "problem"), None))
         self.assertIn("alter system set max_wal_size", found["remedy"])
         # A role that may not read where the data are.
@@ -172,7 +233,7 @@ class Doctor(unittest.TestCase):
 
     @unittest.skipUnless(FAKETIME, "needs Debian's package faketime")
     def test_clocks_that_differ(self):
-        if "TAVOLA_FAILPOINT" in run_program("tavolad", "--print-settings").stdout:
+        if has_failpoints():
             self.skipTest("AddressSanitizer takes no library before its own")
         self.stack.start_worker()
         self.stack.start_server()
@@ -184,31 +245,6 @@ class Doctor(unittest.TestCase):
         self.stack.server.stop()
         self.stack.start_server(**fake)
         self.assertEqual(clocks(), {"PostgreSQL": "ok", "Redis": "ok", "server": "warning"})
-
-    def test_a_build_with_failpoints(self):
-        self.stack.start_server()
-        [found] = [one for one in self.findings("--no-probe") if "failpoints" in one["what"]]
-        known = "TAVOLA_FAILPOINT" in run_program("tavolad", "--print-settings").stdout
-        self.assertEqual((found["part"], found["severity"]), ("server", "problem" if known else "ok"))
-
-    def test_more_threads_than_connections(self):
-        self.stack.start_server()
-        left = lambda **settings: next(one for one in self.findings("--no-probe", **settings)
-                                       if one["what"].startswith("connections_left_for_one_more"))
-        self.assertEqual(left()["severity"], "ok")
-        found = left(TAVOLA_READ_THREADS="64", TAVOLA_WRITE_THREADS="32", TAVOLA_WORKER_THREADS="64")
-        self.assertEqual(found["severity"], "problem")
-        self.assertIn("alter system set max_connections", found["remedy"])
-
-    def test_the_connections_of_the_programs_are_as_many_as_doctor_expects(self):
-        """doctor computes them from the threads: 12 + 1 of a server, and at most 9 of a worker."""
-        self.stack.start_server()
-        self.stack.start_worker()
-        opened = lambda name: int(self.stack.sql("select count(*) from pg_stat_activity where datname = "
-                                                 f"'{self.stack.database}' and application_name like '{name}%'"))
-        wait_for("connections", lambda: opened("tavolad") >= 12)
-        self.assertLessEqual(opened("tavolad "), 14)
-        self.assertLessEqual(opened("tavola-worker"), 9)
 
     def test_another_isolation_of_the_database(self):
         self.stack.start_server()
@@ -233,26 +269,6 @@ class Doctor(unittest.TestCase):
         found = look()
         self.assertEqual((found["part"], found["severity"]), ("server", "warning"))
         self.assertIn("LimitNOFILE=65536", found["remedy"])
-
-    def test_certificates(self):
-        self.stack.start_server()
-        path = os.path.join(self.stack.folder, "ca.pem")
-        look = lambda: [one for one in self.findings("--no-probe", TAVOLA_CA=path) if one["part"] == "certificates"]
-        for days, wanted in (("365", "ok"), ("10", "warning")):
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a", "-days", days,
-                            "-keyout", "/dev/null", "-out", path], check=True, stderr=subprocess.DEVNULL)
-            self.assertEqual([one["severity"] for one in look()], [wanted])
-        key, request = (os.path.join(self.stack.folder, name) for name in ("expired.key", "expired.csr"))
-        subprocess.run(["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a", "-keyout", key, "-out", request], check=True,
-                       stderr=subprocess.DEVNULL)
-        subprocess.run(["openssl", "x509", "-req", "-in", request, "-key", key, "-days", "-1", "-out", path], check=True,
-                       stderr=subprocess.DEVNULL)
-        [found] = look()
-        self.assertEqual((found["severity"], found["what"]), ("problem", path + " has expired"))
-        with open(path, "w", encoding="ascii") as file:
-            file.write("no certificate")
-        [found] = look()
-        self.assertEqual((found["severity"], found["what"]), ("problem", path + " cannot be read"))
 
 
 # What an operator may have set, and the severity of the finding. Its remedy is one command.
@@ -320,10 +336,10 @@ class Cures(unittest.TestCase):
     def setUp(self):
         """A server that has not noticed yet that PostgreSQL was restarted says that it serves, and then for a moment that it does not."""
         self.stack.wait_until_serving()
-        self.before = wait_for("a server that goes on serving", self.while_serving)
+        self.before = wait_for_program("a server that goes on serving", self.while_serving)
 
     def tearDown(self):
-        wait_for(f"the state of before: {self.before} instead of {self.wrong().keys()}", lambda: self.wrong().keys() == self.before)
+        wait_for_program(f"the state of before: {self.before} instead of {self.wrong().keys()}", lambda: self.wrong().keys() == self.before)
 
     def while_serving(self):
         """What is wrong; None: the server is among it."""
@@ -343,7 +359,7 @@ class Cures(unittest.TestCase):
 
     def finding(self, fact, severity):
         """Wait for the finding; it is the only one beside those of before. Returns its remedy."""
-        found = wait_for(fact, lambda: (wrong := self.wrong()).keys() - self.before == {fact} and wrong[fact], 30)
+        found = wait_for_program(fact, lambda: (wrong := self.wrong()).keys() - self.before == {fact} and wrong[fact])
         self.assertEqual(found["severity"], severity)
         self.assertTrue(found["why"])
         return found["remedy"]
@@ -367,16 +383,16 @@ class Cures(unittest.TestCase):
                 self.stack.sql(f"alter system set {setting} = '{value}'")
                 self.stack.sql("select pg_reload_conf()")
                 self.type_remedy(self.finding(setting, severity))
-                wait_for("the cure", lambda: not self.is_wrong(setting))
+                wait_for_program("the cure", lambda: not self.is_wrong(setting))
                 self.stack.sql(f"alter system reset {setting}")
                 self.stack.sql("select pg_reload_conf()")
-                wait_for("the default", lambda: self.wrong().keys() == self.before)
+                wait_for_program("the default", lambda: self.wrong().keys() == self.before)
 
     def test_few_files_of_the_log_are_kept(self):
         """As PostgreSQL is installed, so the note is there before."""
         self.assertEqual(self.wrong()["min_wal_size"]["severity"], "note")
         self.type_remedy(self.wrong()["min_wal_size"]["remedy"])
-        wait_for("the cure", lambda: not self.is_wrong("min_wal_size"))
+        wait_for_program("the cure", lambda: not self.is_wrong("min_wal_size"))
         self.stack.sql("alter system reset min_wal_size")
         self.stack.sql("select pg_reload_conf()")
 
@@ -385,7 +401,7 @@ class Cures(unittest.TestCase):
         self.stack.sql("insert into scratch select generate_series(1, 120000)")
         self.stack.sql("delete from scratch where n % 2 = 0")
         self.type_remedy(self.finding("dead_rows_percent", "warning"))
-        wait_for("the cure", lambda: not self.is_wrong("dead_rows_percent"))
+        wait_for_program("the cure", lambda: not self.is_wrong("dead_rows_percent"))
         self.stack.sql("drop table scratch")
 
     def test_a_slot_that_keeps_the_write_ahead_log(self):
@@ -408,7 +424,7 @@ class Cures(unittest.TestCase):
         self.stack.sql(f"update pg_database set datlocprovider = 'i', daticulocale = 'und', datcollversion = '1' where datname = '{name}'")
         remedy = self.finding("collation_version", "note").replace("NAME", name)
         self.type_remedy(remedy)
-        wait_for("the cure", lambda: not self.is_wrong("collation_version"))
+        wait_for_program("the cure", lambda: not self.is_wrong("collation_version"))
 
     def test_a_standby_that_is_behind(self):
         folder = tempfile.mkdtemp(dir=self.stack.folder)
@@ -416,10 +432,8 @@ class Cures(unittest.TestCase):
         standby.start(lambda argv: self.stack.start("standby", argv))
         self.addCleanup(standby.end)
         pause = f"host={standby.folder} user=postgres dbname=postgres"
-        wait_for("a standby that pauses", lambda: self.is_paused(pause))
-        for _ in range(17):
-            self.stack.sql("select pg_logical_emit_message(false, 'a', 'b')")
-            self.stack.sql("select pg_switch_wal()")
+        wait_for_program("a standby that pauses", lambda: self.is_paused(pause))
+        self.stack.sql("select pg_logical_emit_message(false, 'a', 'b'); select pg_switch_wal();" * 17)
         self.assertIn("streaming", self.type_remedy(self.finding("standby_behind", "warning")))
         standby.end()
         self.stack.sql("select pg_terminate_backend(pid) from pg_stat_replication")  # if it has not noticed yet
@@ -441,14 +455,14 @@ class Cures(unittest.TestCase):
             pid = ask("begin; select pg_backend_pid()")
             self.set_clock(600)
             late = {"oldest_transaction", "oldest_prepared_transaction"}
-            found = wait_for("the findings", lambda: late <= (wrong := self.wrong()).keys() and wrong)
+            found = wait_for_program("the findings", lambda: late <= (wrong := self.wrong()).keys() and wrong)
             open_one, prepared = (found[fact] for fact in ("oldest_transaction", "oldest_prepared_transaction"))
             self.assertEqual((open_one["severity"], prepared["severity"]), ("warning", "warning"))
             self.assertIn(str(pid).strip(), self.type_remedy(open_one["remedy"]))
             self.type_statement(open_one["remedy"], "pg_terminate_backend", "PID", str(pid).strip())
             self.assertIn("forgotten", self.type_remedy(prepared["remedy"]))
             self.type_statement(prepared["remedy"], "rollback prepared", "GID", "forgotten")
-            wait_for("the cures", lambda: not late & self.wrong().keys())
+            wait_for_program("the cures", lambda: not late & self.wrong().keys())
         self.set_clock(0)
 
     # Redis
@@ -461,7 +475,7 @@ class Cures(unittest.TestCase):
         remedy = self.finding("maxmemory_policy", "problem").split("; redis-cli config rewrite")[0]  # this one has no file
         self.redis("set thrown away")
         self.redis("config set maxmemory 1")
-        wait_for("an eviction", lambda: self.is_wrong("evicted_keys"))
+        wait_for_program("an eviction", lambda: self.is_wrong("evicted_keys"))
         self.redis("config set maxmemory 0")
         self.type_remedy(remedy)
         self.type_remedy(self.finding("evicted_keys", "warning"))
@@ -482,7 +496,7 @@ class Cures(unittest.TestCase):
         self.redis("config set save '900 1'")
         self.redis("bgsave")
         remedy = self.finding("rdb_last_bgsave_status", "warning")
-        wait_for("a refused write", lambda: "MISCONF" in self.redis("set a b"))
+        wait_for_program("a refused write", lambda: "MISCONF" in self.redis("set a b"))
         without_snapshots, with_them = COMMAND.findall(remedy)
         self.type(without_snapshots)
         self.assertEqual(self.redis("set a b").strip(), "OK")
