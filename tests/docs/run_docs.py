@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run every command of README.md and of docs/, in order, and compare what it prints with what the page says.
 
-A page has a shell and a private stack of its own, made by `tavola dev run` on a free port with an empty folder for data;
-pages that continue another run behind it, in its shell. The shell stands in a folder that looks like the repository, finds
+A page has a shell and a private stack of its own, made by `tavola dev run` on a free port. Its folder for data is a copy of one that a first
+start has made: nobody has used it yet. Pages that continue another run behind it, in its shell. The shell stands in a folder that looks like the repository, finds
 the programs in PATH, and has TAVOLA_TARGET, and TAVOLA_POSTGRES for the commands of administrators. Where a page says
 127.0.0.1:50051 or :10002, the addresses that a reader has, the stack's are used. sessions.py says how pages are read.
 
@@ -49,8 +49,11 @@ def system_environment():
 class Stack:
     """PostgreSQL, Redis, server and worker on a free port."""
 
-    def __init__(self, programs, folder, settings):
+    def __init__(self, programs, folder, settings, data=None):
+        """data: the folder of a stack that has ended, of which this one gets a copy; without it the start makes a new one."""
         self.data, self.log, self.tavola = folder / "data", folder / "stack.log", programs / "tavola"
+        if data:
+            subprocess.run(["cp", "-a", "--reflink=auto", data, self.data], check=True)
         self.address, self.http_address = free_address(), free_address()
         self.environment = system_environment() | settings
         self.environment |= {"TAVOLA_DEV_DATA": str(self.data), "TAVOLA_LISTEN": self.address, "TAVOLA_HTTP_LISTEN": self.http_address}
@@ -137,13 +140,20 @@ def complaint(command, printed, code):
     return f"{command.page}:{command.line}: {why}\n$ {command.text}\n--- the page\n{expected}\n--- printed\n{printed}"
 
 
-def run_group(pages, root, programs):
-    """The complaints about pages that share a shell; behind a command that hangs nothing more is run."""
-    settings = {key: value for page in pages for key, value in page.settings.items()}
-    with tempfile.TemporaryDirectory(prefix="docs-") as name, contextlib.ExitStack() as closing:
+@contextlib.contextmanager
+def folder_for_stack():
+    """One that PostgreSQL's user can enter."""
+    with tempfile.TemporaryDirectory(prefix="docs-") as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)
-        stack = Stack(programs, folder, settings)
+        yield folder
+
+
+def run_group(pages, root, programs, data):
+    """The complaints about pages that share a shell; behind a command that hangs nothing more is run."""
+    settings = {key: value for page in pages for key, value in page.settings.items()}
+    with folder_for_stack() as folder, contextlib.ExitStack() as closing:
+        stack = Stack(programs, folder, settings, data)
         closing.callback(stack.close)
         shell = Shell(root, programs, stack, folder)
         closing.callback(shell.close)
@@ -186,7 +196,10 @@ def main():
     ran = sum(len(page.commands) for group in groups for page in group)
     if any("npx" in command.text for group in groups for page in group for command in page.commands):
         fetch_buf(root, tools)
-    complaints = [text for group in groups for text in run_group(group, root, programs)]
+    with folder_for_stack() as folder:
+        first = Stack(programs, folder, {})
+        first.close()
+        complaints = [text for group in groups for text in run_group(group, root, programs, first.data)]
     print(*complaints, f"{ran} commands of {sum(map(len, groups))} pages, {len(complaints)} not as the page says", sep="\n\n")
     sys.exit(1 if complaints or ran == 0 else 0)
 
