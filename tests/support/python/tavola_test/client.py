@@ -67,7 +67,18 @@ def read_types(path):
         return Types(descriptor_pb2.FileDescriptorSet.FromString(file.read()).file)
 
 
+def calls_of(all_types):
+    """(name of the function, path, request, response, whether a side is a stream) of every method of the product."""
+    return [
+        (re.sub(r"(?<!^)(?=[A-Z])", "_", method.name).lower(), path, all_types.message(method.input_type.full_name),
+         all_types.message(method.output_type.full_name), any(all_types.is_streamed(method)))
+        for path, method in all_types.methods()
+        if path.startswith("/tavola.")
+    ]
+
+
 types = read_types(DESCRIPTORS)
+CALLS = calls_of(types)
 Value = types.message("tavola.v1.Value")
 Entity = types.message("tavola.v1.Entity")
 EntityKey = types.message("tavola.v1.EntityKey")
@@ -229,10 +240,9 @@ class Client:
             self.channel = grpc.insecure_channel(target, options=options)
         if token is not None:
             self.channel = grpc.intercept_channel(self.channel, Bearer(token))
-        for path, method in types.methods():
-            if path.startswith("/tavola."):
-                name = re.sub(r"(?<!^)(?=[A-Z])", "_", method.name).lower()
-                setattr(self, name, self.function(path, method))
+        for name, path, request_type, response_type, is_streamed in CALLS:
+            make = self.stream_function if is_streamed else self.function
+            setattr(self, name, make(path, request_type, response_type))
 
     def __enter__(self):
         return self
@@ -246,12 +256,7 @@ class Client:
         """
         threading.Thread(target=self.channel.close, daemon=True).start()
 
-    def function(self, path, method):
-        request_type = types.message(method.input_type.full_name)
-        response_type = types.message(method.output_type.full_name)
-        if any(types.is_streamed(method)):
-            return self.stream_function(path, request_type, response_type)
-
+    def function(self, path, request_type, response_type):
         def call(timeout=None, **fields):
             bytes_out = request_type(**fields).SerializeToString()
             return response_type.FromString(self.raw(path, bytes_out, timeout or self.seconds))
