@@ -43,23 +43,19 @@ def prepare(stack):
     stack.sql(PREPARE)
 
 
-def hurry(stack):
-    """Let the claims of dead workers expire, as if the time had passed."""
-    stack.sql("update operations set claim_expires_at = now() where state = 1 and claim_expires_at > now()")
+# Claims of dead workers expire, as if the time had passed.
+HURRY = "update operations set claim_expires_at = now() where state = 1 and claim_expires_at > now()"
+LOOK_PAUSE = 0.05
 
 
 def drain(stack, seconds=40):
     names = ("open intents", "unfinished operations", "unfinished transactions")
 
     def counts():
-        return stack.sql(f"select concat_ws(' ', ({'), ('.join(NOTHING[name] for name in names)}))").split()
-
-    def done():
-        hurry(stack)
-        return set(counts()) == {"0"}
+        return stack.sql(f"{HURRY}; select concat_ws(' ', ({'), ('.join(NOTHING[name] for name in names)}))").split()
 
     try:
-        wait_for("the end of all work", done, seconds)
+        wait_for("the end of all work", lambda: set(counts()) == {"0"}, seconds, LOOK_PAUSE)
     except AssertionError as error:
         left = ", ".join(f"{count} {name}" for count, name in zip(counts(), names))
         raise AssertionError(f"{error}; left are {left}") from None

@@ -13,7 +13,7 @@ LEAST_SECONDS = 60
 
 def wait_for(what, condition, seconds=20, pause=POLL_SECONDS):
     """Call condition() until it returns a true value, and return that value. AssertionError after `seconds`, but
-    not before LEAST_SECONDS. pause: a longer one for a condition that starts a program.
+    not before LEAST_SECONDS. pause: a longer one for a condition that is much work, or starts a program.
     """
     seconds = max(seconds, LEAST_SECONDS) * TIMEOUT_FACTOR
     deadline = time.monotonic() + seconds
