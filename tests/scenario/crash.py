@@ -18,6 +18,8 @@ Run as a program it is the whole matrix, with several stacks at once, and prints
 """
 
 import argparse
+import collections
+import functools
 import json
 import os
 import re
@@ -46,6 +48,7 @@ PROVOKE_PAUSE = 0.1
 PROVOKE_SECONDS = 3
 
 
+@functools.cache
 def points_in_sources():
     """{name of the failpoint: whether its call can fail}"""
     found = {}
@@ -69,6 +72,22 @@ def cases(points, hits=HITS):
         for hit in hits
         if fault != "error" or can_fail[point]
     ]
+
+
+class Passages:
+    """The log of a process with failpoints, of which each look reads what is new."""
+
+    def __init__(self, path):
+        self.path, self.size, self.counts = path, 0, collections.Counter()
+
+    def of(self, point):
+        """How often the point was passed."""
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as log:
+                log.seek(self.size)
+                self.counts.update(log.read().split())
+                self.size = log.tell()
+        return self.counts[point]
 
 
 class Provoker(threading.Thread):
@@ -103,7 +122,11 @@ class Provoker(threading.Thread):
 
 
 class Cases(Driver):
-    """Runs cases one after the other."""
+    """Runs cases one after the other. While leases run out the callers would write thousands of entities, and points are passed
+    with few calls.
+    """
+
+    turn_pause = 0.1
 
     def start_all(self):
         super().start_all()
@@ -112,15 +135,9 @@ class Cases(Driver):
             self.workload.add(caller(self.stack, caller.__name__.lower(), 0, limbo))
 
     def start_armed(self, role, point, action, hit):
-        self.log = os.path.join(self.stack.folder, f"points{self.number}")
+        self.passages = Passages(os.path.join(self.stack.folder, f"points{self.number}"))
         self.running(role).kill()
-        return self.start(role, TAVOLA_FAILPOINT=f"{point}:{action}:{hit}", TAVOLA_FAILPOINT_LOG=self.log)
-
-    def passages(self, point):
-        if not os.path.exists(self.log):
-            return 0
-        with open(self.log, encoding="utf-8") as log:
-            return log.read().split().count(point)
+        return self.start(role, TAVOLA_FAILPOINT=f"{point}:{action}:{hit}", TAVOLA_FAILPOINT_LOG=self.passages.path)
 
     # one case
 
@@ -162,7 +179,7 @@ class Cases(Driver):
                 return not target.is_running()
             if not target.is_running():
                 raise AssertionError(f"it ended with {target.exit_code()}:\n{target.output()[-2000:]}")
-            return target.is_stopped() if action == "stop" else self.passages(point) >= hit
+            return target.is_stopped() if action == "stop" else self.passages.of(point) >= hit
 
         self.provoker = Provoker(self.stack, self.provocation)
         self.provoker.start()
@@ -210,10 +227,10 @@ class Cases(Driver):
     def pass_all(self):
         """Pass every point once, without a fault."""
         self.number += 1
-        self.log = os.path.join(self.stack.folder, "passed")
+        self.passages = Passages(os.path.join(self.stack.folder, "passed"))
         for role in (SERVER, WORKER):
             self.running(role).kill()
-            self.start(role, TAVOLA_FAILPOINT_LOG=self.log)
+            self.start(role, TAVOLA_FAILPOINT_LOG=self.passages.path)
         self.stack.wait_until_serving()
         kinds = {provocation_of(point) for point in points_in_sources()} - {None}
         for kind in sorted(kinds, key=lambda kind: kind.__name__):
@@ -226,7 +243,7 @@ class Cases(Driver):
             self.provoker.start()
             try:
                 for point in wanted:
-                    wait_for(f"a passage of {point}", lambda point=point: self.passages(point), 30)
+                    wait_for(f"a passage of {point}", lambda point=point: self.passages.of(point), 30)
             finally:
                 self.provoker.end()
             self.settle()

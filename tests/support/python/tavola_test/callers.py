@@ -29,7 +29,6 @@ ELSEWHERE_INDEX = "ownerAtOnce"
 TABLES = ("source", "archive", "simple", "ranges", "watched")
 FED = "watched"  # the table with a change feed
 WIDE, HELD = "wide", "held"  # tables with wide entities, and with entities that hold contents of blobs
-TURN_PAUSE = 0.003
 WATCH_SECONDS = 0.2
 ABSENT_SERVER_PAUSE = 0.02
 MAX_LEFT_ALONE = 6
@@ -96,6 +95,7 @@ class Caller(threading.Thread):
     """Works until it is told to stop; a thread that holds the lock `turns` has paused it between two calls."""
 
     call_seconds = 5
+    turn_pause = 0.003
 
     def __init__(self, stack, name, seed):
         super().__init__(daemon=True)
@@ -117,7 +117,7 @@ class Caller(threading.Thread):
                     self.turn()
                 except Exception as failure:  # an exception is given to the test, which fails with it
                     self.failure = failure
-            time.sleep(TURN_PAUSE)
+            time.sleep(self.turn_pause)
         self.disconnect()
 
     def disconnect(self):
@@ -503,8 +503,9 @@ class Workload:
             start = entity(*Counter.ADDRESS, N=0, Owner=OWNERS[0])
             caller.insert_entity(table="source", entity=start)
 
-    def start(self):
+    def start(self, turn_pause=Caller.turn_pause):
         for caller in self.callers:
+            caller.turn_pause = turn_pause
             caller.start()
 
     def pause(self):

@@ -5,7 +5,7 @@ import os
 import signal
 
 from tavola_test import invariants
-from tavola_test.callers import ELSEWHERE_INDEX, Workload
+from tavola_test.callers import ELSEWHERE_INDEX, Caller, Workload
 from tavola_test.poison import Poison
 from tavola_test.receiver import Receiver
 from tavola_test.stack import Stack
@@ -26,6 +26,7 @@ class Driver:
     """Usable as a context."""
 
     with_power = False  # PostgreSQL on a disk whose power can be cut, where the machine allows it
+    turn_pause = Caller.turn_pause  # of the callers
 
     def __init__(self, seed=0):
         self.stack = Stack(own_postgres=True, power=self.with_power)
@@ -38,7 +39,7 @@ class Driver:
             self.workload.prepare()
             self.poison = Poison(self.stack, "source", [ELSEWHERE_INDEX])
             invariants.prepare(self.stack)
-            self.workload.start()
+            self.workload.start(self.turn_pause)
         except BaseException:
             self.close()
             raise
