@@ -122,11 +122,7 @@ class Provoker(threading.Thread):
 
 
 class Cases(Driver):
-    """Runs cases one after the other. While leases run out the callers would write thousands of entities, and points are passed
-    with few calls.
-    """
-
-    turn_pause = 0.1
+    """Runs cases one after the other."""
 
     def start_all(self):
         super().start_all()

@@ -18,7 +18,7 @@ KEYS = 400
 ROUNDS = 5
 RESHARD = 5
 MAX_WAITING = 4096
-FAILING, FAILING_SECONDS = 1000, 10  # ten times the permits of both threads together
+FAILING, FAILING_SECONDS = 2000, 10
 BACKLOG = 5000
 
 
