@@ -28,6 +28,8 @@ def row(number):
 class Writers:
     """Move people of a partition, other than those with keys below `first`, from city to city, until stopped."""
 
+    PAUSE_SECONDS = 0.01  # ten writes or more in each pass of a verification, and time for the pass itself
+
     def __init__(self, client, table, first, partition="p"):
         self.client, self.table, self.first, self.partition = client, table, first, partition
         self.stopped, self.written, self.failure = threading.Event(), 0, None
@@ -50,6 +52,7 @@ class Writers:
                 self.client.insert_or_replace_entity(
                     table=self.table, entity=entity(self.partition, row(number), City=f"c{self.written % 7}"))
                 self.written += 1
+                self.stopped.wait(self.PAUSE_SECONDS)
         except Exception as error:  # for the test's own thread
             self.failure = error
 
