@@ -10,7 +10,8 @@ from tavola_test.case import ServerCase
 from tavola_test.client import ApiError, entity
 
 WRITERS = 4
-SECONDS = 4
+SECONDS = 2
+PAUSE_SECONDS = 0.005  # of each writer between two writes: writers that wait for the fence show as well as without
 
 
 class Fence(ServerCase):
@@ -27,6 +28,7 @@ class Fence(ServerCase):
                     counts[number] += 1
                     row = entity(str(number), str(counts[number]))
                     caller.insert_or_replace_entity(table=table, entity=row)
+                    time.sleep(PAUSE_SECONDS)
 
         threads = [threading.Thread(target=write, args=(number,)) for number in range(WRITERS)]
         for thread in threads:
