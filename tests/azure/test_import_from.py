@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import unittest
 
+from test_batch import TYPE, change_set, request
+
 from tavola_test.azure import DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, Door
 from tavola_test.client import entity
 from tavola_test.ports import free_port
@@ -190,9 +192,13 @@ class FromEmulator(ImportCase):
             return False
 
     def fill(self, count):
-        for n in range(count):
-            self.door.send("POST", "/Moved", {"PartitionKey": f"p{n // 700}", "RowKey": f"{n:06}", "N": n},
-                           Accept="application/json;odata=nometadata", Prefer="return-no-content")
+        for first in range(0, count, 100):
+            url = f"http://127.0.0.1:{self.door.port}/{DEVELOPMENT_ACCOUNT}/Moved"
+            content = change_set(*(
+                request("POST", url, {"PartitionKey": f"p{n // 700}", "RowKey": f"{n:06}", "N": n}, Prefer="return-no-content",
+                        Accept="application/json;odata=nometadata") for n in range(first, min(first + 100, count))))
+            reply = self.door.send("POST", "/$batch", content, Content_Type=TYPE)
+            self.assertEqual((reply.status, reply.text.count("HTTP/1.1 204")), (202, content.count("POST")), reply.text)
 
     def test_a_table_comes_from_the_emulator_and_goes_on_after_an_interruption(self):
         self.fill(2300)
