@@ -16,7 +16,7 @@ from tavola_test import servers
 from tavola_test.postgres import BINARIES, Postgres
 from tavola_test.processes import program, run_program
 from tavola_test.stack import Stack
-from tavola_test.waiting import PROGRAM_SECONDS, wait_for
+from tavola_test.waiting import wait_for
 
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
 NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
@@ -27,11 +27,6 @@ PROBE = ["create a table", "create an index and wait until it is built", "write 
 @functools.cache
 def has_failpoints():
     return "TAVOLA_FAILPOINT" in run_program("tavolad", "--print-settings").stdout
-
-
-def wait_for_program(what, condition):
-    """For a condition that starts one, mostly doctor."""
-    return wait_for(what, condition, 30, PROGRAM_SECONDS)
 
 
 class DoctorCase(unittest.TestCase):
@@ -139,7 +134,7 @@ class OneStack(DoctorCase):
         """doctor computes them from the threads: 12 + 1 of a server, and at most 9 of a worker."""
         opened = lambda name: int(self.stack.sql("select count(*) from pg_stat_activity where datname = "
                                                  f"'{self.stack.database}' and application_name like '{name}%'"))
-        wait_for_program("connections", lambda: opened("tavolad") >= 12)
+        wait_for("connections", lambda: opened("tavolad") >= 12)
         self.assertLessEqual(opened("tavolad "), 14)
         self.assertLessEqual(opened("tavola-worker"), 9)
 
@@ -205,11 +200,11 @@ class Doctor(DoctorCase):
         self.stack.sql("select pg_reload_conf()")
         warned = lambda: next((one for one in self.findings("--no-probe") if one["what"].startswith("max_wal_size")
                                and one["severity"] == "warning"), None)
-        wait_for_program("the finding", warned)
+        wait_for("the finding", warned)
         environment = {**os.environ, "PATH": BINARIES + ":" + os.environ["PATH"], "PGHOST": self.stack.postgres_folder,
                        "PGUSER": self.stack.postgres_user, "PGDATABASE": self.stack.database}
         subprocess.run(["sh", "-c", warned()["remedy"]], check=True, env=environment, stdout=subprocess.DEVNULL)
-        wait_for_program("the remedy", lambda: not warned())
+        wait_for("the remedy", lambda: not warned())
 
     def test_room_on_the_disk_of_the_database(self):
         self.stack = Stack(own_postgres=True)
@@ -219,7 +214,7 @@ class Doctor(DoctorCase):
         self.assertEqual(told()["disk_free_percent_of_max_wal_size"]["severity"], "ok")
         self.stack.sql("alter system set max_wal_size = '900TB'")
         self.stack.sql("select pg_reload_conf()")
-        found = wait_for_program("the finding", lambda: next(
+        found = wait_for("the finding", lambda: next(
             (one for name, one in told().items() if name == "disk_free_percent_of_max_wal_size" and one["severity"] == "problem"), None))
         self.assertIn("alter system set max_wal_size", found["remedy"])
         # A role that may not read where the data are.
@@ -336,10 +331,10 @@ class Cures(unittest.TestCase):
     def setUp(self):
         """A server that has not noticed yet that PostgreSQL was restarted says that it serves, and then for a moment that it does not."""
         self.stack.wait_until_serving()
-        self.before = wait_for_program("a server that goes on serving", self.while_serving)
+        self.before = wait_for("a server that goes on serving", self.while_serving)
 
     def tearDown(self):
-        wait_for_program(f"the state of before: {self.before} instead of {self.wrong().keys()}", lambda: self.wrong().keys() == self.before)
+        wait_for(f"the state of before: {self.before} instead of {self.wrong().keys()}", lambda: self.wrong().keys() == self.before)
 
     def while_serving(self):
         """What is wrong; None: the server is among it."""
@@ -359,7 +354,7 @@ class Cures(unittest.TestCase):
 
     def finding(self, fact, severity):
         """Wait for the finding; it is the only one beside those of before. Returns its remedy."""
-        found = wait_for_program(fact, lambda: (wrong := self.wrong()).keys() - self.before == {fact} and wrong[fact])
+        found = wait_for(fact, lambda: (wrong := self.wrong()).keys() - self.before == {fact} and wrong[fact])
         self.assertEqual(found["severity"], severity)
         self.assertTrue(found["why"])
         return found["remedy"]
@@ -383,16 +378,16 @@ class Cures(unittest.TestCase):
                 self.stack.sql(f"alter system set {setting} = '{value}'")
                 self.stack.sql("select pg_reload_conf()")
                 self.type_remedy(self.finding(setting, severity))
-                wait_for_program("the cure", lambda: not self.is_wrong(setting))
+                wait_for("the cure", lambda: not self.is_wrong(setting))
                 self.stack.sql(f"alter system reset {setting}")
                 self.stack.sql("select pg_reload_conf()")
-                wait_for_program("the default", lambda: self.wrong().keys() == self.before)
+                wait_for("the default", lambda: self.wrong().keys() == self.before)
 
     def test_few_files_of_the_log_are_kept(self):
         """As PostgreSQL is installed, so the note is there before."""
         self.assertEqual(self.wrong()["min_wal_size"]["severity"], "note")
         self.type_remedy(self.wrong()["min_wal_size"]["remedy"])
-        wait_for_program("the cure", lambda: not self.is_wrong("min_wal_size"))
+        wait_for("the cure", lambda: not self.is_wrong("min_wal_size"))
         self.stack.sql("alter system reset min_wal_size")
         self.stack.sql("select pg_reload_conf()")
 
@@ -401,7 +396,7 @@ class Cures(unittest.TestCase):
         self.stack.sql("insert into scratch select generate_series(1, 120000)")
         self.stack.sql("delete from scratch where n % 2 = 0")
         self.type_remedy(self.finding("dead_rows_percent", "warning"))
-        wait_for_program("the cure", lambda: not self.is_wrong("dead_rows_percent"))
+        wait_for("the cure", lambda: not self.is_wrong("dead_rows_percent"))
         self.stack.sql("drop table scratch")
 
     def test_a_slot_that_keeps_the_write_ahead_log(self):
@@ -424,7 +419,7 @@ class Cures(unittest.TestCase):
         self.stack.sql(f"update pg_database set datlocprovider = 'i', daticulocale = 'und', datcollversion = '1' where datname = '{name}'")
         remedy = self.finding("collation_version", "note").replace("NAME", name)
         self.type_remedy(remedy)
-        wait_for_program("the cure", lambda: not self.is_wrong("collation_version"))
+        wait_for("the cure", lambda: not self.is_wrong("collation_version"))
 
     def test_a_standby_that_is_behind(self):
         folder = tempfile.mkdtemp(dir=self.stack.folder)
@@ -432,7 +427,7 @@ class Cures(unittest.TestCase):
         standby.start(lambda argv: self.stack.start("standby", argv))
         self.addCleanup(standby.end)
         pause = f"host={standby.folder} user=postgres dbname=postgres"
-        wait_for_program("a standby that pauses", lambda: self.is_paused(pause))
+        wait_for("a standby that pauses", lambda: self.is_paused(pause))
         self.stack.sql("select pg_logical_emit_message(false, 'a', 'b'); select pg_switch_wal();" * 17)
         self.assertIn("streaming", self.type_remedy(self.finding("standby_behind", "warning")))
         standby.end()
@@ -455,14 +450,14 @@ class Cures(unittest.TestCase):
             pid = ask("begin; select pg_backend_pid()")
             self.set_clock(600)
             late = {"oldest_transaction", "oldest_prepared_transaction"}
-            found = wait_for_program("the findings", lambda: late <= (wrong := self.wrong()).keys() and wrong)
+            found = wait_for("the findings", lambda: late <= (wrong := self.wrong()).keys() and wrong)
             open_one, prepared = (found[fact] for fact in ("oldest_transaction", "oldest_prepared_transaction"))
             self.assertEqual((open_one["severity"], prepared["severity"]), ("warning", "warning"))
             self.assertIn(str(pid).strip(), self.type_remedy(open_one["remedy"]))
             self.type_statement(open_one["remedy"], "pg_terminate_backend", "PID", str(pid).strip())
             self.assertIn("forgotten", self.type_remedy(prepared["remedy"]))
             self.type_statement(prepared["remedy"], "rollback prepared", "GID", "forgotten")
-            wait_for_program("the cures", lambda: not late & self.wrong().keys())
+            wait_for("the cures", lambda: not late & self.wrong().keys())
         self.set_clock(0)
 
     # Redis
@@ -475,7 +470,7 @@ class Cures(unittest.TestCase):
         remedy = self.finding("maxmemory_policy", "problem").split("; redis-cli config rewrite")[0]  # this one has no file
         self.redis("set thrown away")
         self.redis("config set maxmemory 1")
-        wait_for_program("an eviction", lambda: self.is_wrong("evicted_keys"))
+        wait_for("an eviction", lambda: self.is_wrong("evicted_keys"))
         self.redis("config set maxmemory 0")
         self.type_remedy(remedy)
         self.type_remedy(self.finding("evicted_keys", "warning"))
@@ -496,7 +491,7 @@ class Cures(unittest.TestCase):
         self.redis("config set save '900 1'")
         self.redis("bgsave")
         remedy = self.finding("rdb_last_bgsave_status", "warning")
-        wait_for_program("a refused write", lambda: "MISCONF" in self.redis("set a b"))
+        wait_for("a refused write", lambda: "MISCONF" in self.redis("set a b"))
         without_snapshots, with_them = COMMAND.findall(remedy)
         self.type(without_snapshots)
         self.assertEqual(self.redis("set a b").strip(), "OK")

@@ -104,7 +104,7 @@ class InABrowser(PageCase):
 
     def show(self, view, argument=""):
         self.browser.run("location.hash = arguments[0]", f"#/{view}{argument}")
-        wait_for(view, lambda: self.browser.run("return document.getElementById('view').dataset.shown") == view, 20, browser.PAUSE_SECONDS)
+        wait_for(view, lambda: self.browser.run("return document.getElementById('view').dataset.shown") == view)
 
     def picture(self, name):
         if SCREENSHOTS:
@@ -265,7 +265,7 @@ class InABrowser(PageCase):
             seen.append(self.browser.run("return document.activeElement.textContent"))
         self.assertEqual(seen, ["Skip to the content", "Overview", "Tables", "Indexes", "Transactions", "Dead letters", "Hot partitions"])
         self.browser.press(browser.ENTER)
-        wait_for("the view", lambda: self.browser.run("return document.getElementById('view').dataset.shown") == "hot", pause=browser.PAUSE_SECONDS)
+        wait_for("the view", lambda: self.browser.run("return document.getElementById('view').dataset.shown") == "hot")
 
     def test_without_javascript_it_says_what_there_is_instead(self):
         self.browser = browser.Browser(self.stack.start, os.path.join(self.stack.folder, "profile"), scripts=False)

@@ -12,7 +12,7 @@ import unittest
 from tavola_test.case import ServerCase
 from tavola_test.client import entity
 from tavola_test.processes import program, run_program
-from tavola_test.waiting import PROGRAM_SECONDS, wait_for
+from tavola_test.waiting import wait_for
 
 
 @unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
@@ -70,7 +70,7 @@ class Top(ServerCase):
             found[:] = [line for line in self.pane() if re.search(pattern, line)]
             return found
 
-        wait_for(f"{pattern} in the pane", look, 30, PROGRAM_SECONDS)
+        wait_for(f"{pattern} in the pane", look, 30)
         return found[0]
 
     def press(self, *keys):
@@ -151,7 +151,7 @@ class Top(ServerCase):
         self.await_line(r"^EntityService/InsertOrReplaceEntity +\d+\.\d +[▁-█]+ ")
         self.tmux("resize-window", "-t", "top", "-x", "40", "-y", "12")
         self.await_line(r"^EntityService/InsertOrRe +\d+\.\d")
-        wait_for("lines that fit", lambda: all(len(line) <= 40 for line in self.pane()), pause=PROGRAM_SECONDS)
+        wait_for("lines that fit", lambda: all(len(line) <= 40 for line in self.pane()))
         self.press("C-c")
         self.await_line("^code 0$")
 

@@ -13,7 +13,6 @@ CHROMEDRIVER = shutil.which("chromedriver")
 CHROMIUM = shutil.which("chromium")
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name of a reference to an element
 SIZE = 1280, 900
-PAUSE_SECONDS = 0.1  # between two questions to the browser, each of which costs it a layout
 TAB, ENTER = "\ue004", "\ue007"
 
 
@@ -76,7 +75,7 @@ class Browser:
             found = self.ask("POST", "/elements", {"using": "css selector", "value": css})
             return found[0][ELEMENT] if found else None
 
-        return wait_for(f"an element {css}", look, 20, PAUSE_SECONDS)
+        return wait_for(f"an element {css}", look)
 
     def click(self, css):
         self.ask("POST", f"/element/{self.find(css)}/click")
@@ -96,7 +95,7 @@ class Browser:
         return self.ask("GET", f"/element/{self.find(css)}/text")
 
     def wait_for_text(self, text, css="body", seconds=20):
-        wait_for(f"{text!r} in {css}", lambda: text in self.text(css), seconds, PAUSE_SECONDS)
+        wait_for(f"{text!r} in {css}", lambda: text in self.text(css), seconds)
 
     def size(self, width, height):
         self.ask("POST", "/window/rect", {"width": width, "height": height})
