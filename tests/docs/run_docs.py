@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run every command of README.md and of docs/, in order, and compare what it prints with what the page says.
 
-A page has a shell and a private stack of its own, made by `tavola dev run` on a free port. Its folder for data is a copy of one that a first
-start has made: nobody has used it yet. Pages that continue another run behind it, in its shell. The shell stands in a folder that looks like the repository, finds
-the programs in PATH, and has TAVOLA_TARGET, and TAVOLA_POSTGRES for the commands of administrators. Where a page says
-127.0.0.1:50051 or :10002, the addresses that a reader has, the stack's are used. sessions.py says how pages are read.
+A page has a shell and a private stack of its own, made by `tavola dev run` on a free port, with a copy of the data that a first
+start has made. Pages that continue another run behind it, in its shell. The shell stands in a folder that looks like the
+repository, finds the programs in PATH, and has TAVOLA_TARGET, and TAVOLA_POSTGRES for the commands of administrators. Where a
+page says 127.0.0.1:50051 or :10002, the addresses that a reader has, the stack's are used. sessions.py says how pages are read.
 
 usage: run_docs.py ROOT BIN_FOLDER TOOLS_FOLDER [PAGE...]
 """

@@ -9,7 +9,6 @@ from tavola_test.waiting import wait_for
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "audit.sql")
 TABLES = "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
 _OUR_OWN = {"poison", "versions_seen"}  # made by the campaigns
-LOOK_PAUSE = 0.1
 _MIGRATIONS = "schema_migrations"  # one row per migration, for good
 
 
@@ -36,6 +35,6 @@ def check(stack, seconds=30):
         return not left
 
     try:
-        wait_for("rows that nothing owns to go", nothing, seconds, LOOK_PAUSE)
+        wait_for("rows that nothing owns to go", nothing, seconds)
     except AssertionError as error:
         raise AssertionError(f"rows that nothing owns: {left}") from error

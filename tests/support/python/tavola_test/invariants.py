@@ -45,7 +45,6 @@ def prepare(stack):
 
 # Claims of dead workers expire, as if the time had passed.
 HURRY = "update operations set claim_expires_at = now() where state = 1 and claim_expires_at > now()"
-LOOK_PAUSE = 0.05
 
 
 def drain(stack, seconds=40):
@@ -55,7 +54,7 @@ def drain(stack, seconds=40):
         return stack.sql(f"{HURRY}; select concat_ws(' ', ({'), ('.join(NOTHING[name] for name in names)}))").split()
 
     try:
-        wait_for("the end of all work", lambda: set(counts()) == {"0"}, seconds, LOOK_PAUSE)
+        wait_for("the end of all work", lambda: set(counts()) == {"0"}, seconds)
     except AssertionError as error:
         left = ", ".join(f"{count} {name}" for count, name in zip(counts(), names))
         raise AssertionError(f"{error}; left are {left}") from None
