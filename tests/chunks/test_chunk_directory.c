@@ -34,6 +34,7 @@ static void teardown(void)
 {
     store->calls->close(store);
     arena_cleanup(&arena);
+    temporary_folder_remove(folder);
 }
 
 static const char *path_of(const char *name)

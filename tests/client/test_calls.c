@@ -139,10 +139,18 @@ static void start_server(void)
     ck_assert_msg(rpc_server_start(&options, &fake.server, &err) == STATUS_OK, "%s", err.message);
 }
 
+/* What the callbacks of a test have been told. */
+static struct ends {
+    pthread_mutex_t lock;
+    int count, failed;
+    enum tavola_code last;
+} ends;
+
 static void setup(void)
 {
     fake = (struct fake){ .folder = "/tmp/test_client_XXXXXX" };
     pthread_mutex_init(&fake.lock, NULL);
+    ends = (struct ends){ .lock = PTHREAD_MUTEX_INITIALIZER };
     ck_assert_ptr_nonnull(mkdtemp(fake.folder));
     snprintf(fake.address, sizeof(fake.address), "unix:%s/socket", fake.folder);
     start_server();
@@ -377,12 +385,6 @@ START_TEST(a_client_signs_its_own_tokens)
 END_TEST
 
 /* ---- asynchronous calls ---- */
-
-static struct ends {
-    pthread_mutex_t lock;
-    int count, failed;
-    enum tavola_code last;
-} ends = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void note_end(void *context, const struct tavola_answer *answer)
 {

@@ -462,8 +462,6 @@ static void drop_databases(void)
 /* This also runs in the processes that check has forked; they must not stop the server. */
 static void stop(void)
 {
-    char command[MAX_TEMPORARY_PATH + 16];
-
     if (getpid() != owner)
         return;
     if (postmaster == 0) {
@@ -472,9 +470,7 @@ static void stop(void)
     }
     kill(postmaster, SIGQUIT);
     waitpid(postmaster, NULL, 0);
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    if (system(command) != 0)
-        fprintf(stderr, "test server: %s is left behind\n", folder);
+    temporary_folder_remove(folder);
 }
 
 void test_postgres_start(void)

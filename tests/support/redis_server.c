@@ -93,13 +93,8 @@ void redis_server_restart(struct redis_server *server)
 
 void redis_server_stop(struct redis_server *server)
 {
-    char path[MAX_TEMPORARY_PATH + 16];
-
     redis_server_kill(server);
-    unlink(socket_path(server));
-    snprintf(path, sizeof(path), "%s/log", server->folder);
-    unlink(path);
-    rmdir(server->folder);
+    temporary_folder_remove(server->folder);
 }
 
 long long redis_server_command(struct redis_server *server, const char *word, ...)

@@ -339,8 +339,6 @@ static void tell(struct tcp_proxy *proxy)
 
 void tcp_proxy_stop(struct tcp_proxy *proxy)
 {
-    struct sockaddr_un address = socket_in(proxy->folder, "5432");
-
     pthread_mutex_lock(&proxy->mutex);
     proxy->stopping = true;
     tell(proxy);
@@ -350,8 +348,7 @@ void tcp_proxy_stop(struct tcp_proxy *proxy)
     close_fd(&proxy->listener);
     close_fd(&proxy->wake[0]);
     close_fd(&proxy->wake[1]);
-    unlink(address.sun_path);
-    rmdir(proxy->folder);
+    temporary_folder_remove(proxy->folder);
     pthread_mutex_destroy(&proxy->mutex);
     free(proxy->conninfo);
     free(proxy);

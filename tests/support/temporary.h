@@ -16,4 +16,7 @@
 enum { MAX_TEMPORARY_PATH = 80 };
 void temporary_folder_make(const char *name, char *out, size_t size);
 
+/* Remove the folder, if it is there, with all that is in it. What cannot be removed is named on stderr. */
+void temporary_folder_remove(const char *path);
+
 #endif

@@ -31,16 +31,15 @@ static void setup(void)
 }
 
 static struct chunk_stores stores;
+static char chunks_folder[MAX_TEMPORARY_PATH];
 
 /* The same tests with chunks in a directory. */
 static void setup_directory(void)
 {
-    static char path[MAX_TEMPORARY_PATH];
-
     setup();
-    temporary_folder_make("chunks", path, sizeof(path));
+    temporary_folder_make("chunks", chunks_folder, sizeof(chunks_folder));
     stores = (struct chunk_stores){ .put_into = CHUNK_STORE_DIRECTORY,
-        .of[CHUNK_STORE_DIRECTORY] = chunk_directory_open(path) };
+        .of[CHUNK_STORE_DIRECTORY] = chunk_directory_open(chunks_folder) };
     world.writer.chunks = &stores;
     worker_use_chunks(world.worker, &stores);
 }
@@ -54,6 +53,7 @@ static void teardown_directory(void)
 {
     world_close(&world);
     stores.of[CHUNK_STORE_DIRECTORY]->calls->close(stores.of[CHUNK_STORE_DIRECTORY]);
+    temporary_folder_remove(chunks_folder);
 }
 
 /* A chunk whose bytes are all the same. */
