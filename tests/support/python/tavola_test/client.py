@@ -152,19 +152,18 @@ def when(seconds, nanos=0):
 
 def value(given):
     """str, bool, int (64 bits), float and bytes become values; None becomes null; a Value stays unchanged."""
-    if isinstance(given, Value):
-        return given
     if given is None:
         return Value()
+    if isinstance(given, Value):
+        return given
     kind = {str: "string", bool: "boolean", int: "int64", float: "double", bytes: "binary"}[type(given)]
     return Value(**{kind + "_value": given})
 
 
 def entity(partition_key, row_key, properties=None, **more):
     out = Entity(partition_key=partition_key, row_key=row_key)
-    into = out.properties
     for name, given in {**(properties or {}), **more}.items():
-        into[name].MergeFrom(value(given))
+        out.properties[name].CopyFrom(value(given))
     return out
 
 
