@@ -93,8 +93,10 @@ static struct tavola_reply *ask_question(struct tavola *client, const char *meth
 
 struct tavola_reply *calls_ask(struct tavola *client, const char *method, struct request *request)
 {
-    struct tavola_reply *reply = ask_question(client, method, request ? request_json(request) : "{}");
+    struct tavola_reply *reply = NULL;
 
+    if (client)
+        reply = ask_question(client, method, request ? request_json(request) : "{}");
     request_end(request);
     return reply;
 }
@@ -124,7 +126,7 @@ static bool read_page(
 bool calls_each(struct tavola *client, const struct calls_list *list, struct request *request)
 {
     struct request empty = { .buf = { 0 } };
-    bool more = true, done = true;
+    bool more = true, done = client != NULL;
 
     if (!request) {
         request_begin(&empty);
@@ -142,9 +144,7 @@ int calls_print_list(const struct client_config *config, const char *method, con
     const struct calls_list list = { method, field, rows_element, rows };
     struct tavola *client = calls_open(config);
 
-    if (!client)
-        request_end(request);
-    if (!client || !calls_each(client, &list, request))
+    if (!calls_each(client, &list, request))
         return calls_close(client, COMMAND_FAILED);
     rows_close(rows);
     return calls_close(client, COMMAND_OK);
@@ -154,13 +154,9 @@ int calls_show(
     const struct client_config *config, const char *method, struct request *request, calls_show_fn *show)
 {
     struct tavola *client = calls_open(config);
-    struct tavola_reply *reply = NULL;
+    struct tavola_reply *reply = calls_ask(client, method, request);
     struct tavola_record record;
 
-    if (client)
-        reply = calls_ask(client, method, request);
-    else
-        request_end(request);
     if (reply) {
         record = tavola_reply_record(reply);
         show(&record);

@@ -34,8 +34,8 @@ void calls_forget(void);
 int calls_failed(const struct tavola_error *error);
 
 /*
- * A unary call. request: ended by this call; NULL: an empty one. Returns the reply, which tavola_reply_free
- * ends. NULL: the call failed, and standard error has the cause.
+ * A unary call. client NULL, as calls_open returns it: nothing is called. request: ended by this call; NULL: an empty
+ * one. Returns the reply, which tavola_reply_free ends. NULL: there is none, and standard error has the cause.
  */
 struct tavola_reply *calls_ask(struct tavola *client, const char *method, struct request *request);
 
@@ -58,7 +58,7 @@ struct calls_list {
     void *context;
 };
 
-/* request: ended by this call; NULL: an empty one. false: a call failed, and standard error has the cause. */
+/* client, request: as for calls_ask. false: a call failed, and standard error has the cause. */
 bool calls_each(struct tavola *client, const struct calls_list *list, struct request *request);
 
 /*

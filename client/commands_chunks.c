@@ -100,10 +100,6 @@ static int run_move(const struct client_config *config, int argc, char **argv)
         return command_misused("blob move-chunks", MOVE_ARGUMENTS);
     }
     client = calls_open(config);
-    if (!client) {
-        request_end(&request);
-        return COMMAND_FAILED;
-    }
     reply = calls_ask(client, "MoveChunks", &request);
     if (arguments_value(&arguments, "--wait"))
         reply = operation_wait(client, reply, 0);

@@ -257,17 +257,12 @@ static int run_report(const struct client_config *config, int argc, char **argv)
 static int carry_out(const struct client_config *config, const char *method, struct request *request)
 {
     struct tavola *client = calls_open(config);
-    struct tavola_reply *reply;
+    struct tavola_reply *reply = operation_wait(client, calls_ask(client, method, request), 0);
     struct tavola_record record;
     int code = COMMAND_FAILED;
     struct rows rows;
     char *operation_id;
 
-    if (!client) {
-        request_end(request);
-        return COMMAND_FAILED;
-    }
-    reply = operation_wait(client, calls_ask(client, method, request), 0);
     rows_open_table(&rows, differences);
     if (reply) {
         record = tavola_reply_record(reply);

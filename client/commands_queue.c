@@ -23,7 +23,7 @@ static int show_queues(const struct client_config *config, const struct argument
 {
     bool shows_version =
         strcmp(arguments->command, "queue list") == 0 || strcmp(arguments->command, "queue reshard") == 0;
-    struct tavola_reply *reply = NULL;
+    struct tavola_reply *reply;
     struct tavola_record record;
     struct tavola *client;
     struct rows rows;
@@ -33,10 +33,7 @@ static int show_queues(const struct client_config *config, const struct argument
         return COMMAND_MISUSED;
     }
     client = calls_open(config);
-    if (client)
-        reply = calls_ask(client, method, request);
-    else
-        request_end(request);
+    reply = calls_ask(client, method, request);
     if (reply) {
         record = tavola_reply_record(reply);
         queue_rows_print(&rows, &record);
