@@ -181,7 +181,7 @@ static enum status begin_and_lock(struct session *session, struct source_keys *k
 
 /*
  * Insert the missing state rows. The statement returns a row for each that this transaction has
- * inserted, in the order of the keys.
+ * inserted, in the order of the keys. *is_done: these are all of them.
  */
 static enum status send_create(struct session *session, struct key_list missing, struct error *err)
 {
@@ -213,9 +213,10 @@ static enum status create_states(struct session *session, const struct source_ke
 {
     struct key_list missing = source_keys_list(keys, is_missing, &session->arena);
 
-    *is_done = true;
-    if (missing.count == 0 && !behind)
+    if (missing.count == 0 && !behind) {
+        *is_done = true;
         return STATUS_OK;
+    }
     TRY(send_create(session, missing, err));
     if (behind)
         TRY(behind->send(session, behind->context, err));

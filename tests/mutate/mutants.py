@@ -480,7 +480,7 @@ MUTANTS = [
 
     ("G8", [("store/indexes/source_keys.c", "key->is_undecodable = key->is_open = key->is_read = false;",
              "key->is_undecodable = key->is_open = false;")],
-     "test_store", "source_reads", ["what_was_read_before_a_state_row_was_missed_is_read_again"]),
+     "test_store", "source_reads", ["a_reconcile_that_begins_again_reads_again"]),
 
     # The source of a key whose intent was searched for stays as it was read before.
     ("G9", [("store/indexes/source_reads.c", "return lost_intent(key) || (has_source_ctid(key) && !key->is_read);",

@@ -269,8 +269,8 @@ static bool moves_between_two_rounds(PGconn *other, PGconn *third, const char *n
     return has_waited;
 }
 
-/* Guards G8, G9: after a worker has begun again, it does not use what it had read before. */
-START_TEST(what_was_read_before_a_state_row_was_missed_is_read_again)
+/* Guards G8, G9: what was read before the locks were released is not used. */
+START_TEST(a_reconcile_that_begins_again_reads_again)
 {
     PGconn *other = test_connect(world.conninfo), *third = test_connect(world.conninfo);
     bool happened = false;
@@ -307,7 +307,7 @@ static void add_tests(Suite *suite, const char *name, SFun fixture)
     tcase_add_loop_test(tc, a_wrong_ctid_costs_a_search_and_nothing_else, 0, ARRAY_LEN(wrong_cases));
     tcase_add_test(tc, a_message_without_ctids_is_searched_for);
     tcase_add_test(tc, what_is_searched_for_is_followed_by_a_reading);
-    tcase_add_test(tc, what_was_read_before_a_state_row_was_missed_is_read_again);
+    tcase_add_test(tc, a_reconcile_that_begins_again_reads_again);
     suite_add_tcase(suite, tc);
 }
 
