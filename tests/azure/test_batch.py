@@ -5,34 +5,10 @@ import json
 import re
 import unittest
 
-from tavola_test.azure import DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, Door, table_sas
+from tavola_test.azure import BATCH_TYPE, DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, Door, change_set, request, single, table_sas
 from tavola_test.ports import free_port
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
-
-TYPE = "multipart/mixed; boundary=batch_1"
-
-
-def request(method, url, body=None, **headers):
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    if body is not None:
-        named.setdefault("Content-Type", "application/json")
-    lines = [f"{method} {url} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items()), "", json.dumps(body) if body else ""]
-    return "\r\n".join(lines)
-
-
-def part(content, content_id=None):
-    head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n"
-    return head + (f"Content-ID: {content_id}\r\n" if content_id else "") + "\r\n" + content
-
-
-def change_set(*requests):
-    parts = "".join(f"--changeset_1\r\n{part(one)}\r\n" for one in requests)
-    return f"--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n{parts}--changeset_1--\r\n--batch_1--\r\n"
-
-
-def single(content):
-    return f"--batch_1\r\n{part(content)}\r\n--batch_1--\r\n"
 
 
 class Answer:
@@ -75,7 +51,7 @@ class Batch(unittest.TestCase):
     def insert(self, row, partition="p", **more):
         return request("POST", self.url(), {"PartitionKey": partition, "RowKey": row, "N": 1}, Prefer="return-no-content", **more)
 
-    def send(self, body, door=None, content_type=TYPE, **more):
+    def send(self, body, door=None, content_type=BATCH_TYPE, **more):
         return (door or self.door).send("POST", "/$batch", body, Content_Type=content_type, **more)
 
     def rows(self):
@@ -222,13 +198,13 @@ class Batch(unittest.TestCase):
             ("another type", whole, "application/json"),
             ("no boundary", whole, "multipart/mixed"),
             ("another boundary", whole, "multipart/mixed; boundary=batch_2"),
-            ("nothing", "", TYPE),
-            ("an empty change set", change_set(), TYPE),
-            ("two change sets", whole.replace("--batch_1--\r\n", "") + whole, TYPE),
-            ("a GET in a change set", change_set(self.insert("1"), get), TYPE),
-            ("two GETs", single(get).replace("--batch_1--\r\n", "") + single(get), TYPE),
-            ("a write outside", single(self.insert("1")), TYPE),
-            ("a change set in a change set", whole.replace("application/http", "multipart/mixed; boundary=deeper"), TYPE),
+            ("nothing", "", BATCH_TYPE),
+            ("an empty change set", change_set(), BATCH_TYPE),
+            ("two change sets", whole.replace("--batch_1--\r\n", "") + whole, BATCH_TYPE),
+            ("a GET in a change set", change_set(self.insert("1"), get), BATCH_TYPE),
+            ("two GETs", single(get).replace("--batch_1--\r\n", "") + single(get), BATCH_TYPE),
+            ("a write outside", single(self.insert("1")), BATCH_TYPE),
+            ("a change set in a change set", whole.replace("application/http", "multipart/mixed; boundary=deeper"), BATCH_TYPE),
         ):
             with self.subTest(name):
                 self.refused(self.send(body, content_type=content_type), 400, "InvalidInput")

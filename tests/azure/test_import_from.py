@@ -9,9 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from test_batch import TYPE, change_set, request
-
-from tavola_test.azure import DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, Door
+from tavola_test.azure import BATCH_TYPE, DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, Door, change_set, request
 from tavola_test.client import entity
 from tavola_test.ports import free_port
 from tavola_test.processes import program, program_environment, run_program
@@ -197,7 +195,7 @@ class FromEmulator(ImportCase):
             content = change_set(*(
                 request("POST", url, {"PartitionKey": f"p{n // 700}", "RowKey": f"{n:06}", "N": n}, Prefer="return-no-content",
                         Accept="application/json;odata=nometadata") for n in range(first, min(first + 100, count))))
-            reply = self.door.send("POST", "/$batch", content, Content_Type=TYPE)
+            reply = self.door.send("POST", "/$batch", content, Content_Type=BATCH_TYPE)
             self.assertEqual((reply.status, reply.text.count("HTTP/1.1 204")), (202, content.count("POST")), reply.text)
 
     def test_a_table_comes_from_the_emulator_and_goes_on_after_an_interruption(self):

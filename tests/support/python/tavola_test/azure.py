@@ -103,3 +103,33 @@ class Door:
 def subsets(letters):
     """Every subset of the letters, in their order."""
     return ["".join(some) for count in range(len(letters) + 1) for some in itertools.combinations(letters, count)]
+
+
+# ---- the content of a $batch ----
+
+BATCH_TYPE = "multipart/mixed; boundary=batch_1"
+
+
+def request(method, url, body=None, **headers):
+    """One request of a $batch."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    if body is not None:
+        named.setdefault("Content-Type", "application/json")
+    lines = [f"{method} {url} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items()), "", json.dumps(body) if body else ""]
+    return "\r\n".join(lines)
+
+
+def part(content, content_id=None):
+    head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n"
+    return head + (f"Content-ID: {content_id}\r\n" if content_id else "") + "\r\n" + content
+
+
+def change_set(*requests):
+    """A $batch that writes all of these, or none."""
+    parts = "".join(f"--changeset_1\r\n{part(one)}\r\n" for one in requests)
+    return f"--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n{parts}--changeset_1--\r\n--batch_1--\r\n"
+
+
+def single(content):
+    """A $batch with one request outside of a change set."""
+    return f"--batch_1\r\n{part(content)}\r\n--batch_1--\r\n"
