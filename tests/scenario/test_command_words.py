@@ -74,7 +74,7 @@ class Escapes(ServerCase):
                 ["api", "GetTable", '{"name": "none"}'], ["api", "UpdateTable", "--help"], ["count", "none"], ["cuont", "none"]]
 
     def helps(self):
-        """Into a pipe, each is printed in the tests of help."""
+        """The help of each command. Help.test_help_is_printed_wherever_it_is_asked_for prints it into a pipe."""
         return [[*command.split(), "--help"] for command in command_names()]
 
     def test_no_command_prints_them_into_a_pipe(self):

@@ -11,7 +11,7 @@ from tavola_test.client import ApiError, entity
 
 WRITERS = 4
 SECONDS = 2
-PAUSE_SECONDS = 0.005  # of each writer between two writes: writers that wait for the fence show as well as without
+PAUSE_SECONDS = 0.005  # between two writes of a caller
 
 
 class Fence(ServerCase):
