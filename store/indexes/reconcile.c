@@ -2,14 +2,13 @@
 /*
  * reconcile.c - makes entries agree with their sources, a batch of keys per transaction.
  *
- *   flight 1   BEGIN; fence; catalogue; lock and read the state rows that exist
- *   flight 2   insert the missing ones; remove the intents; dead letters, sources; in one more flight what was not at
- *              its ctid
+ *   flight 1   BEGIN; fence; catalogue; lock and read the state rows, and insert the missing ones; remove the intents;
+ *              dead letters, sources; in one more flight what was not at its ctid
  *   plan       in C, pure: domain/reconcile_plan
- *   flight 3   entries: write the new ones, and remove those whose ctids the manifests tell
- *   flight 4   entries that were not there; state rows; dead letters; marker; COMMIT, which does not wait for the disk
+ *   flight 2   entries: write the new ones, and remove those whose ctids the manifests tell
+ *   flight 3   entries that were not there; state rows; dead letters; marker; COMMIT, which does not wait for the disk
  *
- * The order of the first two flights is essential. The sources are read after the lock (guard G8),
+ * The order of the statements of the first flight is essential. The sources are read after the lock (guard G8),
  * so the transaction that locks a key last has also read its source last. The intents are removed
  * before the sources are read (guard G9), so whatever a removed intent stands for has been read.
  * Entries, manifest and the removal of the intents are in one commit (guard G10).
@@ -54,7 +53,7 @@ struct reconcile {
     size_t first_trace;             /* of this transaction */
 };
 
-/* ---- flights 1 and 2 ---- */
+/* ---- flight 1 ---- */
 
 /*
  * The bound on each source, such that the sources of all keys and their entries stay within
@@ -193,7 +192,7 @@ static void plan(struct session *session, struct reconcile *work)
     }
 }
 
-/* ---- flight 3 ---- */
+/* ---- flight 2 ---- */
 
 static bool is_named(const struct manifest *manifest, const struct index_entry *entry)
 {
@@ -281,7 +280,7 @@ static void add_missed(struct entry_changes *changes)
 
 /*
  * Write the entries, and delete those that lie at their ctids. Afterwards the planned manifests have the ctids of what
- * was written, and ENTRY_DELETE of *changes has what flight 4 deletes by key.
+ * was written, and ENTRY_DELETE of *changes has what flight 3 deletes by key.
  */
 static enum status write_entries(
     struct session *session, const struct reconcile *work, struct entry_changes *changes, struct error *err)
@@ -304,7 +303,7 @@ static enum status write_entries(
     return STATUS_OK;
 }
 
-/* ---- flight 4 ---- */
+/* ---- flight 3 ---- */
 
 /*
  * Whether to delete the state row: if the key has no entries, or if this transaction has inserted

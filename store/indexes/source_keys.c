@@ -140,7 +140,7 @@ enum state_column { STATE_N, STATE_APPLIED, STATE_MANIFEST, STATE_CTID, STATE_EN
 
 void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena)
 {
-    for (int i = 0; i < PQntuples(states); i++) {
+    for (int i = 0; i < PQntuples(states) && !PQgetisnull(states, i, STATE_N); i++) {
         struct source_key *key = &keys->keys[pg_int8(states, i, STATE_N) - 1];
 
         key->applied = pg_int8(states, i, STATE_APPLIED);
@@ -162,7 +162,26 @@ enum status source_keys_check(const struct source_keys *keys, struct error *err)
     return STATUS_OK;
 }
 
-static enum status begin_and_lock(struct session *session, struct source_keys *keys, struct error *err)
+/*
+ * Take the ctids of the rows that were inserted, which follow those that existed. false: some rows of the result are
+ * missing, because another transaction has inserted state rows since the statement began.
+ */
+static bool take_inserted(struct session *session, const struct source_keys *keys, const PGresult *states)
+{
+    struct key_list missing = source_keys_list(keys, is_missing, &session->arena);
+    size_t held = keys->count - missing.count;
+
+    if ((size_t)PQntuples(states) != keys->count)
+        return false;
+    for (size_t i = 0; i < missing.count; i++)
+        missing.keys[i]->ctid =
+            arena_copy(&session->arena, pg_bytes(states, (int)(held + i), STATE_CTID));
+    return true;
+}
+
+/* *is_done: all state rows are locked. */
+static enum status lock_states(struct session *session, struct source_keys *keys,
+    const struct source_flight *behind, bool *is_done, struct error *err)
 {
     struct pg_params params;
     PG_RESULT states = NULL;
@@ -170,67 +189,24 @@ static enum status begin_and_lock(struct session *session, struct source_keys *k
 
     TRY(session_send_begin(session, err));
     source_keys_params(keys, &session->arena, &params);
-    TRY(pg_send(&session->pg, &sql_state_hold, &params, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    TRY(pg_next(&session->pg, &states, err));
-    TRY(pg_end(&session->pg, err));
-    source_keys_take_states(keys, states, &session->arena);
-    return STATUS_OK;
-}
-
-/*
- * Insert the missing state rows. The statement returns a row for each that this transaction has
- * inserted, in the order of the keys. *is_done: these are all of them.
- */
-static enum status send_create(struct session *session, struct key_list missing, struct error *err)
-{
-    struct pg_params params;
-
-    if (missing.count == 0)
-        return STATUS_OK;
-    source_keys_list_params(missing, &session->arena, &params);
-    return pg_send(&session->pg, &sql_state_create, &params, err);
-}
-
-static enum status take_create(
-    struct session *session, struct key_list missing, bool *is_done, struct error *err)
-{
-    PG_RESULT created = NULL;
-
-    *is_done = true;
-    if (missing.count == 0)
-        return STATUS_OK;
-    TRY(pg_next(&session->pg, &created, err));
-    *is_done = (size_t)PQntuples(created) == missing.count;
-    for (size_t i = 0; i < missing.count && *is_done; i++)
-        missing.keys[i]->ctid = arena_copy(&session->arena, pg_bytes(created, (int)i, PG_ONLY_COLUMN));
-    return STATUS_OK;
-}
-
-static enum status create_states(struct session *session, const struct source_keys *keys,
-    const struct source_flight *behind, bool *is_done, struct error *err)
-{
-    struct key_list missing = source_keys_list(keys, is_missing, &session->arena);
-
-    if (missing.count == 0 && !behind) {
-        *is_done = true;
-        return STATUS_OK;
-    }
-    TRY(send_create(session, missing, err));
+    TRY(pg_send(&session->pg, &sql_state_lock_or_create, &params, err));
     if (behind)
         TRY(behind->send(session, behind->context, err));
     TRY(pg_sync(&session->pg, err));
-    TRY(take_create(session, missing, is_done, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &states, err));
     if (behind)
         TRY(behind->take(session, behind->context, err));
-    return pg_end(&session->pg, err);
+    TRY(pg_end(&session->pg, err));
+    source_keys_take_states(keys, states, &session->arena);
+    *is_done = take_inserted(session, keys, states);
+    return STATUS_OK;
 }
 
 /*
- * Another transaction has inserted a state row between the two statements. This one must not wait
- * for that row while it holds locks, since the other transaction may wait for one of these. So it
- * rolls back, drops what it has read, and begins again.
+ * Another transaction has inserted a state row since the statement began. This one must not wait for that row while it
+ * holds locks, since the other transaction may wait for one of these. So it rolls back, drops what it has read, and
+ * begins again.
  */
 static void release_locks(struct session *session, struct source_keys *keys)
 {
@@ -252,8 +228,7 @@ enum status source_keys_begin(
     for (int round = 0; round < MAX_ROUNDS; round++) {
         bool is_done;
 
-        TRY(begin_and_lock(session, keys, err));
-        TRY(create_states(session, keys, behind, &is_done, err));
+        TRY(lock_states(session, keys, behind, &is_done, err));
         if (is_done)
             return STATUS_OK;
         release_locks(session, keys);

@@ -61,9 +61,8 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 void source_keys_add_names(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
 
 /*
- * Statements that go in one flight with the insertion of the missing state rows, behind it; `take` takes their answers.
- * If another transaction has inserted a row first, both are called again, with is_open, is_read and source of the keys
- * empty.
+ * Statements that go in one flight with the lock of the state rows, behind it; `take` takes their answers. If another
+ * transaction has inserted a row first, both are called again, with is_open, is_read and source of the keys empty.
  */
 struct source_flight {
     enum status (*send)(struct session *session, void *context, struct error *err);
@@ -83,7 +82,7 @@ MUST_USE enum status source_keys_begin(
     struct session *session, struct source_keys *keys, const struct source_flight *behind, struct error *err);
 
 /*
- * Fill the same members from the result of state_hold or state_get, which has a row for each key.
+ * Fill the same members from the rows of state_lock_or_create or state_get that have a position.
  */
 void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena);
 

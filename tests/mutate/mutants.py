@@ -75,7 +75,7 @@ MUTANTS = [
              "return now_us >= scan_marks->next_start_us[range] && scan_marks->next_start_us[range] == 0;")],
      "test_workers", "loop", ["every_few_minutes_a_scan_begins_at_the_start"]),
 
-    ("G8", [("store/session/sql/state_hold.sql", "    for no key update\n", "")],
+    ("G8", [("store/indexes/sql/state_lock_or_create.sql", "        for no key update\n", "")],
      "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
 
     ("G8", [("store/builds/build_range_write.c", "pg_int8(rows, i, ROW_VERSION) == key->source.source.version",

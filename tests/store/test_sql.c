@@ -161,7 +161,7 @@ static const struct plan_case {
     { "source_get_at", "Tid Scan on entities", "ctid = u.ctid" },
     { "state_get", "index_state_pkey", "row_key = " },
     { "state_hold", "index_state_pkey", "row_key = " },
-    { "state_create", NULL, NULL },
+    { "state_lock_or_create", "index_state_pkey", "row_key = " },
     { "state_update", "Tid Scan on index_state", "ctid = u.ctid" },
     { "state_delete", "index_state_pkey", "row_key = " },
     { "entry_get", "entities_pkey", "row_key = " },
