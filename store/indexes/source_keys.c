@@ -174,8 +174,7 @@ static bool take_inserted(struct session *session, const struct source_keys *key
     if ((size_t)PQntuples(states) != keys->count)
         return false;
     for (size_t i = 0; i < missing.count; i++)
-        missing.keys[i]->ctid =
-            arena_copy(&session->arena, pg_bytes(states, (int)(held + i), STATE_CTID));
+        missing.keys[i]->ctid = arena_copy(&session->arena, pg_bytes(states, (int)(held + i), STATE_CTID));
     return true;
 }
 

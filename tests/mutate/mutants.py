@@ -279,6 +279,9 @@ MUTANTS = [
     ("G40", [("domain/writes/strong_entries.c", "(!is_empty || asked_before(row, arena))", "(!is_empty || !asked_before(row, arena))")],
      "test_store", "index_update", ["a_write_waits_for_the_insert_of_the_state_row"]),
 
+    ("G40", [("store/entities/sql/state_hold.sql", "    for no key update\n", "")],
+     "test_store", "index_update", ["a_write_waits_for_the_lock_on_the_state_row"]),
+
     ("G41", [("store/indexes/sql/update_cancel.sql", "state in (1, 2)", "state = 0")],
      "test_store", "index_update", ["an_operation_of_an_earlier_switch_declares_nothing"]),
 

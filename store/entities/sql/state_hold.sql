@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lock the existing state rows of source keys (guard G8), one after another in the order of the
+-- Lock the existing state rows of the keys of a write (guard G40), one after another in the order of the
 -- arrays, and read them once they are locked; n is the position in the arrays, from 1.
 select u.n, s.applied, s.manifest, s.ctid, s.entry_ctids
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
