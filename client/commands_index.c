@@ -114,6 +114,7 @@ static void print_index(const struct tavola_record *view)
         { "unique", "index.unique" }, { "on violation", "index.onViolation" }, { "filter", "index.filter" },
         { "state", "status.state" }, { "entries", "status.entries" }, { "behind", "status.keysBehind" },
         { "lag", "status.lag.age" }, { "build", "status.build.operationId" },
+        { "build state", "status.build.state" }, { "build error", "status.build.error.message" },
         { "violations", "status.violations" }, { "causes", "status.violationCauses" },
         { "replacement", "status.replacement.operationId" } };
 

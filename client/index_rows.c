@@ -58,6 +58,7 @@ static void add_index(struct rows *rows, const struct tavola_record *view)
 {
     rows_add(rows, view);
     rows_note(rows, "copies of", "index.copies.sourceTable", view);
+    rows_note(rows, "build failed:", "status.build.error.message", view);
     rows_note(rows, "", "status.violationCauses", view);
 }
 

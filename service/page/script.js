@@ -257,7 +257,10 @@ async function indexes() {
     const rows = await list('IndexService/ListIndexes', 'indexes');
     const parts = (index) => (index.partitionKey || []).map((part) => part.property || `'${part.literal}'`).join(', ');
     const proof = ({ verified }) => (verified ? `${when(verified.ended || verified.started)}: ${count(['missing', 'dangling', 'mismatched', 'manifests'].reduce((sum, kind) => sum + Number(verified[kind] || 0), 0))} differences` : 'never');
-    const state = ({ status }) => (status.build && status.state === 'INDEX_STATE_BUILDING' ? `building, ${count(status.build.done)} of ${count(status.build.total)}` : plain(status.state));
+    const state = ({ status }) => {
+        if (status.build?.error) return el('span', { class: 'bad', title: status.build.error.message }, 'build failed');
+        return status.build && status.state === 'INDEX_STATE_BUILDING' ? `building, ${count(status.build.done)} of ${count(status.build.total)}` : plain(status.state);
+    };
     const verify = (row) => button('Verify', async () => {
         await call('IndexService/VerifyIndex', { name: row.index.name });
         say(`The verification of ${row.index.name} runs; its result appears here.`);

@@ -149,6 +149,10 @@ class Ends(CommandsCase):
         self.assertIn("1 entities cannot have their entry", waited["message"])
         listed = self.run_command("operation", "list")
         self.assertRegex(listed, rf"(?m)^{build} +build +{index} +FAILED .* {waited['reason']}$\n +on_violation is REJECT, and 1 entities")
+        shown = self.fields("index", "show", index)
+        self.assertEqual((shown["state"], shown["build"], shown["build state"]), ("BUILDING", build, "FAILED"))
+        self.assertIn("1 entities cannot have their entry", shown["build error"])
+        self.assertRegex(self.run_command("index", "list", table), r"\n +build failed: on_violation is REJECT, and 1 entities")
 
 
 class Indexes(CommandsCase):

@@ -113,6 +113,8 @@ class InABrowser(PageCase):
     def test_every_view_shows_what_there_is(self):
         with self.stack.connect() as caller:
             self.fill(caller)
+            digit = {"name": "byDigit", "table": "people", "shape": 1, "place": 2, "partition_key": [{"property": "Age", "width": 1}], "on_violation": 2}
+            caller.wait_operation(operation_id=caller.create_index(index=digit).status.build.operation_id, timeout=30)
         self.open()
         for view in VIEWS:
             self.show(view)
@@ -124,6 +126,7 @@ class InABrowser(PageCase):
         self.browser.wait_for_text("people")
         self.show("indexes")
         self.browser.wait_for_text("byCity")
+        self.browser.wait_for_text("build failed")
         self.show("transactions", "/gone-1")
         self.browser.wait_for_text("delete if exists people sales / 0001")
         self.picture("transaction")
