@@ -15,7 +15,7 @@ enum lane_kind {
     LANE_WRITE, /* writes: many share one transaction */
     /* look-ups and pages that may be short: many share one flight. No row names this lane */
     LANE_SHORT,
-    /* chunks of imports and blobs, pages of scans: it gives way to the lanes above */
+    /* chunks of imports and blobs, pages of scans, views of indexes, which count: it gives way to the lanes above */
     LANE_BULK,
     /* chunks of blobs, if they may be in another store: its threads wait for that store. Without one: LANE_BULK */
     LANE_BLOB,

@@ -49,8 +49,9 @@ struct outcome_queues {
 
 /* What all workers together have not done. */
 struct outcome_backlog {
-    int64_t lag_us;       /* how long the oldest open intent has waited; 0: none is open */
-    int64_t dead_letters; /* those that are not discarded */
+    int64_t lag_us; /* how long the oldest open intent has waited; 0: none is open */
+    int64_t
+        dead_letters; /* those that are not discarded; more than 10,000 of a kind of work count as 10,000 */
 };
 
 #endif

@@ -65,13 +65,15 @@ static void add_dead_letters(struct gauges *gauges, const PGresult *rows, int ro
         gauges->dead_letters[kind][state] = pg_int8(rows, row, DEAD_LETTER_COUNT);
 }
 
-static enum status send_blobs(struct session *session, struct error *err)
+/* A statement that counts up to a bound. */
+static enum status send_count(
+    struct session *session, const struct embedded *sql, int64_t max, struct error *err)
 {
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, MAX_BACKLOG_COUNTED);
-    return pg_send(&session->pg, &sql_gauge_blobs, &params, err);
+    pg_add_int8(&params, max);
+    return pg_send(&session->pg, sql, &params, err);
 }
 
 static struct blob_backlog read_blobs(const PGresult *rows)
@@ -89,9 +91,9 @@ static enum status read_gauges(struct session *session, void *context, struct er
     PG_RESULT dead_letters = NULL;
     PG_RESULT blobs = NULL;
 
-    TRY(pg_send(&session->pg, &sql_gauge_indexes, NULL, err));
-    TRY(pg_send(&session->pg, &sql_gauge_dead_letters, NULL, err));
-    TRY(send_blobs(session, err));
+    TRY(send_count(session, &sql_gauge_indexes, MAX_LETTERS_COUNTED, err));
+    TRY(send_count(session, &sql_gauge_dead_letters, MAX_LETTERS_COUNTED, err));
+    TRY(send_count(session, &sql_gauge_blobs, MAX_BACKLOG_COUNTED, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &indexes, err));
     TRY(pg_next(&session->pg, &dead_letters, err));

@@ -16,6 +16,7 @@ enum {
     MAX_INDEX_GAUGES = 100,
     GAUGE_NAME_BYTES = 64,
     MAX_BACKLOG_COUNTED = 10000, /* of the contents and of the chunks of blobs */
+    MAX_LETTERS_COUNTED = 10000, /* dead letters of an index, or of a kind of work, in each state */
 };
 
 enum gauge_dead_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE_DEAD_LETTERS };
@@ -29,8 +30,9 @@ struct index_gauge {
      * other indexes: the earliest
      */
     int64_t proven_us;
-    int64_t differences;                      /* by the last verification of the whole index */
-    int64_t dead_letters[GAUGE_DEAD_LETTERS]; /* GAUGE_RETRYING is always 0 */
+    int64_t differences; /* by the last verification of the whole index */
+    /* GAUGE_RETRYING is always 0; of the index and of whole keys up to MAX_LETTERS_COUNTED each */
+    int64_t dead_letters[GAUGE_DEAD_LETTERS];
 };
 
 /* What no blob points to and the collector may remove now. */
@@ -44,7 +46,8 @@ struct blob_backlog {
 struct gauges {
     struct index_gauge indexes[MAX_INDEX_GAUGES + 1]; /* by index id; other indexes last */
     size_t index_count;
-    int64_t dead_letters[WORK_KINDS][GAUGE_DEAD_LETTERS]; /* by kind of work */
+    int64_t dead_letters[WORK_KINDS]
+                        [GAUGE_DEAD_LETTERS]; /* by kind of work; up to MAX_LETTERS_COUNTED each */
     struct blob_backlog blobs;
 };
 

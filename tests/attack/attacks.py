@@ -12,8 +12,8 @@ import sys
 import time
 import zlib
 
-from frames import (CONTINUATION, END_HEADERS, HEADERS, INITIAL_WINDOW_SIZE, Connection, HungUp, data_frames, frame,
-                    header_block, message, open_stream, reset, varint)
+from frames import (CONTINUATION, DEFAULT_WINDOW, END_HEADERS, HEADERS, INITIAL_WINDOW_SIZE, MAX_WINDOW, Connection, HungUp,
+                    data_frames, frame, header_block, message, open_stream, reset, varint, wider)
 
 IMPORT = "/tavola.v1.EntityService/ImportEntities"
 CREATE_TABLE = "/tavola.v1.TableService/CreateTable"
@@ -249,11 +249,12 @@ def read_bytes(file):
 
 
 def prepared_calls(address, tally, token, path, at_once, *files):
-    """The requests in files, one after another, by so many calls at once; a new one for each that is answered."""
+    """The requests in files, one after another, by so many calls at once; a new one for each that is answered. All answers are read."""
     requests = [message(read_bytes(file)) for file in files]
 
     def attack(connection, tally):
         opened = 0
+        connection.send(wider(0, MAX_WINDOW - DEFAULT_WINDOW), tally.until)
         while not tally.is_over():
             while opened - len(connection.ended) < int(at_once):
                 stream = 2 * opened + 1

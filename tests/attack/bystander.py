@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A well-behaved caller: Gets or upserts on one connection, one after the other and PERIOD apart, until standard input ends. Calls that are
+"""A well-behaved caller: Gets, upserts or pages on one connection, one after the other and PERIOD apart, until standard input ends. Calls that are
 late because others took long follow at once, so that it offers the same rate all the time.
 
-usage: bystander.py HOST:PORT TOKEN TABLE get|upsert [CA]; a line per call: when it began (time.monotonic), seconds, code.
+usage: bystander.py HOST:PORT TOKEN TABLE get|upsert|page [CA]; a line per call: when it began (time.monotonic), seconds, code.
 """
 
 import select
@@ -39,6 +39,8 @@ def main():
         try:
             if method == "upsert":
                 caller.insert_or_replace_entity(table=table, entity=entity)
+            elif method == "page":
+                caller.query(table)
             else:
                 caller.get_entity(table=table, key=key)
         except ApiError as error:

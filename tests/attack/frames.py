@@ -13,7 +13,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
 END_STREAM, END_HEADERS, ACK = 0x1, 0x4, 0x1
 INITIAL_WINDOW_SIZE = 4  # an identifier of SETTINGS
-DEFAULT_WINDOW = 65535
+DEFAULT_WINDOW, MAX_WINDOW = 65535, (1 << 31) - 1
 HEAD_BYTES = 9
 CANCEL = 8
 
@@ -28,6 +28,11 @@ def settings(pairs=()):
 
 def reset(stream):
     return frame(RST_STREAM, 0, stream, struct.pack(">I", CANCEL))
+
+
+def wider(stream, octets):
+    """The sender may send so many octets more; stream 0: on all streams together."""
+    return frame(WINDOW_UPDATE, 0, stream, struct.pack(">I", octets))
 
 
 def text(value):

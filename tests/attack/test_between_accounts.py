@@ -31,7 +31,16 @@ commit
 """
 
 
+# Of every index, as writes of so many entities that it cannot hold would make them.
+MANY_DEAD_LETTERS = """
+insert into dead_letters (bucket, kind, table_id, partition_key, row_key, index_id, dead, failures, cause, history)
+select 0, 1, i.source_table_id, 'p', n::text, i.index_id, true, 1, 'Group is a Binary of 2,000 bytes', ''
+from indexes i, generate_series(1, {each}) n;
+vacuum analyze dead_letters
+"""
+
 LOOK_UP = "/tavola.v1.IndexService/LookupIndex"
+LIST_INDEXES = "/tavola.v1.IndexService/ListIndexes"
 BATCH_GET = "/tavola.v1.EntityService/BatchGetEntities"
 UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
 COPY, LIST = 1, 2
@@ -40,6 +49,7 @@ PARTITIONS = 3000
 MEMBERS = 5000
 PAGES = 1000
 LOCKED = 64
+INDEXES, DEAD_LETTERS = 10, 30_000  # of each index
 
 
 class BetweenAccounts(AttackCase):
@@ -111,6 +121,17 @@ class BetweenAccounts(AttackCase):
         with self.connect_noisy(noisy) as caller:
             for entity in entities:
                 caller.insert_or_replace_entity(table="wide", entity=entity)
+
+    def test_lists_of_indexes_with_many_dead_letters(self):
+        """Others ask for pages. The views of these indexes count, so they must not run where pages wait."""
+        self.start()
+        noisy = self.prepare_noisy()
+        with self.connect_noisy(noisy) as caller:
+            for number in range(INDEXES):
+                self.make_ready(caller, {"name": f"byGroup{number}", "table": "wide", "shape": COPY, "partition_key": [{"property": "Group"}]})
+        for statement in MANY_DEAD_LETTERS.format(each=DEAD_LETTERS).split(";"):
+            self.stack.sql(statement)
+        self.attacked_by_calls(noisy, LIST_INDEXES, 8, client.types.message("tavola.v1.ListIndexesRequest")(), method="page")
 
     def test_h2_many_small_elements(self):
         self.start()

@@ -2,12 +2,12 @@
 -- An account's indexes by folded name, with their state and the operation that builds a
 -- replacement. $1 account, $2 behind this name, $3 only this name unless it is empty, $4 how many.
 -- Three counts of dead letters: the index's own and those of whole keys; those of whole keys; the
--- discarded ones of both. Then up to three causes of the index's own, out of 1000.
+-- discarded ones of both (see index_dead_letters). Then up to three causes of the index's own, out of 1000.
 -- Open intents of the source table are counted up to 10,001, with the time of the oldest one, or an
 -- earlier time, in microseconds since 1970. The rate of applied intents is in thousandths per
 -- second. Of the work for a copy rule: sources that wait, dependents that open visits have looked at, dependents that
--- wait, each from at most 10,001 intents, and those that cannot have their copies. Entries are counted up to 100,000; the number beyond that is estimated from a random
--- sample of 32 MB of the table of entities.
+-- wait, each from at most 10,001 intents, and those that cannot have their copies. Dead letters and entries are counted
+-- up to 100,000; the number of entries beyond that is estimated from a random sample of 32 MB of the table of entities.
 with sample as materialized (
     select e.table_id, (count(*) * sample_factor('entities'))::int8 as n
     from entities e tablesample system (100 / sample_factor('entities'))
@@ -16,12 +16,7 @@ with sample as materialized (
 select i.folded, i.definition, i.state,
     case when few.n <= 100000 then few.n
         else greatest(few.n, (select s.n from sample s where s.table_id = i.index_id)) end,
-    (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
-        and d.dead and d.index_id in (i.index_id, 0)),
-    (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
-        and d.dead and d.index_id = 0),
-    (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
-        and d.dead and d.discarded and d.index_id in (i.index_id, 0)),
+    letters.n, letters.of_keys, letters.discarded,
     (select coalesce(string_agg(c.cause, E'\n'), '') from (
         select distinct l.cause
         from (select d.cause from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
@@ -64,7 +59,10 @@ cross join lateral (
     select (select count(*) from (
             select distinct t.partition_key, t.row_key
             from (select x.partition_key, x.row_key from intents x where x.table_id = i.index_id and x.kind = 3 limit 10001) t) k) as n,
-        (select count(*) from dead_letters d where d.kind = 3 and d.table_id = i.index_id and d.dead and not d.discarded) as refused) copies
+        (select count(*)
+        from (select from dead_letters d
+            where d.kind = 3 and d.dead and not d.discarded and d.table_id = i.index_id limit 100000) d) as refused) copies
+cross join lateral index_dead_letters(i.source_table_id, i.index_id, 100000) letters
 join operations o on o.operation_id = i.operation_id
 left join indexes n on n.replaces = i.index_id and n.state <> 4
 left join operations b on b.operation_id = n.operation_id

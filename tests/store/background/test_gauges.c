@@ -68,6 +68,27 @@ START_TEST(dead_letters_of_the_index_and_of_whole_keys_are_counted_by_state)
 }
 END_TEST
 
+/* One account may make millions of them; counting must not take longer for that. */
+START_TEST(dead_letters_are_counted_up_to_a_bound)
+{
+    test_sql(world.sql,
+        "insert into dead_letters (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, "
+        "cause, "
+        "history) select 1, source_table_id, 'p', n::text, 0, index_id, true, 1, 'c', '' "
+        "from indexes, generate_series(1, %d) n",
+        MAX_LETTERS_COUNTED + 1);
+    bury("a", 0, false);
+    look();
+
+    ck_assert_int_eq(gauges.indexes[0].dead_letters[GAUGE_STANDING], MAX_LETTERS_COUNTED + 1);
+    ck_assert_int_eq(gauges.dead_letters[0][GAUGE_STANDING], MAX_LETTERS_COUNTED);
+
+    test_sql(world.sql, "update dead_letters set dead = false");
+    look();
+    ck_assert_int_eq(gauges.dead_letters[0][GAUGE_RETRYING], MAX_LETTERS_COUNTED);
+}
+END_TEST
+
 START_TEST(indexes_beyond_the_bound_are_one)
 {
     test_sql(world.sql,
@@ -150,6 +171,7 @@ Suite *test_gauges_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, dead_letters_of_the_index_and_of_whole_keys_are_counted_by_state);
+    tcase_add_test(tc, dead_letters_are_counted_up_to_a_bound);
     tcase_add_test(tc, indexes_beyond_the_bound_are_one);
     tcase_add_test(tc, the_lag_is_the_age_of_the_oldest_open_intent);
     tcase_add_test(tc, what_the_collector_of_blobs_may_remove_is_counted);
