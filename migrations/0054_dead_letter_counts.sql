@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Dead letters are counted by an index, up to a bound, and those of whole keys of a table are found by one. Without them,
--- whoever shows an index, looks something up with a freshness, or takes metrics reads all dead letters of the table, or of
--- all accounts, of which one account may make millions. dead_letters is locked against writers while its rows are read twice.
+-- Dead letters are counted by an index, up to a bound, and those of whole keys of a table are found by one. Without
+-- them, a call that shows an index, a look-up that asks for freshness, and the metrics read all dead letters of the table,
+-- or of all accounts, and one account may make millions. dead_letters is locked against writers while its rows are read
+-- twice.
 -- programs: 36
 -- locks: dead_letters index
 create index dead_letters_counts on dead_letters (kind, discarded, table_id, index_id) where dead;

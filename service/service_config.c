@@ -236,7 +236,8 @@ static const struct config_setting settings[] = { {
         .fallback = "2",
         .min = 1,
         .max = 16,
-        .help = "threads for writes, each with a connection; the same number serves imports and scans",
+        .help = "threads for writes, each with a connection; as many serve imports and scans of one account "
+                "at once, and one more those of others",
     },
     {
         .name = "TAVOLA_PAGE_THREADS",
@@ -245,7 +246,8 @@ static const struct config_setting settings[] = { {
         .fallback = "2",
         .min = 1,
         .max = 16,
-        .help = "threads for queries and look-ups, each with a connection; the same number serves short ones",
+        .help = "threads for queries and look-ups of one account at once, each with a connection; one more "
+                "serves others; as many serve short ones",
     },
     {
         .name = "TAVOLA_MAX_WAITING",

@@ -20,7 +20,7 @@ struct store_options {
     bool allow_data_loss;          /* as pg_allow_data_loss, for the whole process */
     int read_threads;              /* 1..16 */
     int write_threads;             /* 1..16 */
-    int page_threads;              /* 1..16 */
+    int page_threads;              /* 1..16: what one account may have; there is one more */
     int max_waiting;               /* operations that one lane holds before it refuses more */
     int batch_operations;          /* maximum number of operations of one batch, 1..1024 */
     int blob_threads;              /* 1..64; for chunks, if `chunks` is set */

@@ -15,7 +15,8 @@
 
 enum {
     MAX_THREADS = 64,
-    SERVER_OWN = 3, /* of the monitor, of changes of the catalogue, of calls that wait */
+    /* of the monitor, of changes of the catalogue, of calls that wait, one more for pages, one more for imports */
+    SERVER_OWN = 5,
     WORKER_OWN = 7, /* of relay, builder, sweeper, scrub, count of usage, renewal of leases, scaler */
 };
 

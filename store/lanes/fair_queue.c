@@ -12,10 +12,11 @@
  */
 enum { MAX_DEBT_TURNS = 64 };
 
-void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn)
+void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn, int max_running)
 {
     fair_shares_init(&queue->shares, max_waiting);
     queue->credit_per_turn = credit_per_turn;
+    queue->max_running = max_running;
     queue->turn = NULL;
     queue->last_turn = &queue->turn;
     for (int i = 0; i < FAIR_SLOTS; i++)
@@ -96,14 +97,29 @@ static bool is_overloaded(const struct fair_flow *flow, int64_t now_us)
                (int64_t)flow->taken_before * FAIR_QUEUE_MAX_DELAY_US;
 }
 
+static bool may_run(const struct fair_queue *queue, const struct fair_flow *flow)
+{
+    return queue->max_running == 0 || flow->running < queue->max_running;
+}
+
+bool fair_queue_has_next(const struct fair_queue *queue)
+{
+    for (const struct fair_flow *flow = queue->turn; flow; flow = flow->next)
+        if (may_run(queue, flow))
+            return true;
+    return false;
+}
+
+/* An account that is passed over, because enough of its operations run, gets no credit for it. */
 struct operation *fair_queue_next(struct fair_queue *queue, int64_t now_us)
 {
-    if (!queue->turn)
+    if (!fair_queue_has_next(queue))
         return NULL;
-    while (queue->turn->credit <= 0) {
+    while (!may_run(queue, queue->turn) || queue->turn->credit <= 0) {
         struct fair_flow *flow = remove_turn(queue);
 
-        flow->credit += queue->credit_per_turn;
+        if (may_run(queue, flow))
+            flow->credit += queue->credit_per_turn;
         append_turn(queue, flow);
     }
     count_taken(queue->turn, now_us);
@@ -160,4 +176,22 @@ struct operation *fair_queue_take_overdue(struct fair_queue *queue, int64_t now_
 void fair_queue_charge(struct fair_queue *queue, struct str account, int64_t cost)
 {
     charge(queue, &queue->flows[fair_shares_slot(&queue->shares, account)], cost);
+}
+
+int fair_queue_begin(struct fair_queue *queue, struct str account)
+{
+    int slot = fair_shares_slot(&queue->shares, account);
+
+    queue->flows[slot].running++;
+    return slot;
+}
+
+void fair_queue_end(struct fair_queue *queue, int running)
+{
+    queue->flows[running].running--;
+}
+
+void fair_queue_let_all_run(struct fair_queue *queue)
+{
+    queue->max_running = 0;
 }

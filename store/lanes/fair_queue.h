@@ -16,6 +16,9 @@
  * over, or are refused when they have waited for FAIR_QUEUE_MAX_WAIT_US or for nearly as long as
  * their callers wait.
  *
+ * A turn cannot end an operation that runs: the one that comes behind it waits, however short it is itself. So a lane
+ * whose operations run one by one also bounds how many of one account run at once, and has a thread more than that.
+ *
  * The number of waiting operations is shared between the accounts as well: base/fair_shares.h.
  * Accounts with the same slot there share a queue here.
  *
@@ -50,7 +53,7 @@ enum {
 struct fair_flow {
     struct operation *first, *last;
     int64_t busy_since_us; /* since when the queue has not been empty */
-    int waiting;
+    int waiting, running;
     /* Operations taken since counted_since_us, and in the FAIR_QUEUE_MAX_BUSY_US before. */
     int taken, taken_before;
     int64_t counted_since_us;
@@ -61,6 +64,7 @@ struct fair_flow {
 struct fair_queue {
     struct fair_shares shares;
     int64_t credit_per_turn;
+    int max_running;
     struct fair_flow *turn; /* the flow whose turn it is; NULL: nothing waits */
     struct fair_flow **last_turn;
     struct fair_flow flows[FAIR_SLOTS];
@@ -69,9 +73,10 @@ struct fair_queue {
 /*
  * max_waiting: how many operations of one account may wait while no other account has any; in all,
  * fewer than twice as many wait.
- * credit_per_turn: above 0, in the lane's unit of cost.
+ * credit_per_turn: above 0, in the lane's unit of cost. max_running: how many operations of one account may run at
+ * once; 0: any number.
  */
-void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn);
+void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn, int max_running);
 
 /*
  * Add an operation. false: the account has used up its share of the queue, and the caller keeps the
@@ -82,7 +87,10 @@ MUST_USE bool fair_queue_add(struct fair_queue *queue, struct operation *operati
 /* The number of operations that wait. */
 int fair_queue_count(const struct fair_queue *queue);
 
-/* The operation that is to be taken next; it stays in the queue. NULL: nothing waits. */
+/* Whether an operation may be taken: one waits, and not so many of its account run as may. */
+bool fair_queue_has_next(const struct fair_queue *queue);
+
+/* The operation that is to be taken next; it stays in the queue. NULL: there is none that may be taken. */
 struct operation *fair_queue_next(struct fair_queue *queue, int64_t now_us);
 
 /*
@@ -106,5 +114,15 @@ bool fair_queue_waited_too_long(const struct operation *operation, int64_t now_u
 
 /* Charge an account with costs of its operations that became known later. */
 void fair_queue_charge(struct fair_queue *queue, struct str account, int64_t cost);
+
+/*
+ * An operation of the account runs from now on, until fair_queue_end gets the number that is returned. With max_running
+ * 0 they need not be called.
+ */
+int fair_queue_begin(struct fair_queue *queue, struct str account);
+void fair_queue_end(struct fair_queue *queue, int running);
+
+/* From now on any number of operations of one account may run. */
+void fair_queue_let_all_run(struct fair_queue *queue);
 
 #endif

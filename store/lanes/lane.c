@@ -41,6 +41,7 @@ enum {
      * gives way rests for this many microseconds.
      */
     RESTS = 4,
+    NO_ACCOUNT = -1,
 };
 
 struct lane_thread {
@@ -52,6 +53,7 @@ struct lane_thread {
     bool idle;
     bool lent;
     int64_t begun_us;         /* when the thread's batch was taken; 0: it has none */
+    int running;              /* of that batch: what fair_queue_begin has returned; NO_ACCOUNT: nothing */
     struct operation *handed; /* a batch that lane_run has begun and not finished */
     void *begun;              /* what lane_steps.begin returned for it, or NULL */
 };
@@ -89,7 +91,7 @@ static bool has_batches(const struct lane *lane)
 
 static bool has_work(const struct lane *lane)
 {
-    return fair_queue_count(&lane->queue) > 0;
+    return fair_queue_has_next(&lane->queue);
 }
 
 /*
@@ -201,8 +203,9 @@ static void append(struct operation ***tail, struct operation *operation)
  * Take waiting operations, up to the lane's limits; at least one waits. Overdue operations do not
  * count against the limits, since drop_all_late only refuses them. The caller holds the mutex.
  */
-static struct operation *take_batch(struct lane *lane)
+static struct operation *take_batch(struct lane_thread *thread)
 {
+    struct lane *lane = thread->lane;
     struct operation *batch = NULL, **tail = &batch, *next;
     size_t bytes = 0, keys = 0;
     int64_t now_us = clock_monotonic_us();
@@ -219,6 +222,8 @@ static struct operation *take_batch(struct lane *lane)
         if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MAX_KEYS))
             break;
         fair_queue_take(&lane->queue, next, cost_in_advance(lane, next));
+        if (lane->options.max_running > 0)
+            thread->running = fair_queue_begin(&lane->queue, next->account);
         append(&tail, next);
         bytes += more;
         keys += more_keys;
@@ -266,7 +271,7 @@ static struct operation *take_for(struct lane_thread *thread)
     thread->lane->last.begun_us = thread->begun_us;
     work->begun_us += thread->begun_us;
     work->running++;
-    return take_batch(thread->lane);
+    return take_batch(thread);
 }
 
 /* If the thread has a batch, note that the batch has ended. The caller holds the mutex. */
@@ -280,6 +285,9 @@ static void note_end(struct lane_thread *thread)
     work->begun_us -= thread->begun_us;
     work->running--;
     thread->begun_us = 0;
+    if (thread->running != NO_ACCOUNT)
+        fair_queue_end(&thread->lane->queue, thread->running);
+    thread->running = NO_ACCOUNT;
 }
 
 /*
@@ -592,7 +600,8 @@ struct lane *lane_start(const struct lane_options *options)
     struct lane *lane = xcalloc(1, sizeof(*lane) + (size_t)options->threads * sizeof(lane->threads[0]));
 
     lane->options = *options;
-    fair_queue_init(&lane->queue, options->max_waiting, has_batches(lane) ? ENTITIES_PER_TURN : US_PER_TURN);
+    fair_queue_init(&lane->queue, options->max_waiting, has_batches(lane) ? ENTITIES_PER_TURN : US_PER_TURN,
+        options->max_running);
     pthread_mutex_init(&lane->mutex, NULL);
     condition_init(&lane->arrived);
     condition_init(&lane->stops);
@@ -600,6 +609,7 @@ struct lane *lane_start(const struct lane_options *options)
         struct lane_thread *thread = &lane->threads[i];
 
         thread->lane = lane;
+        thread->running = NO_ACCOUNT;
         session_init(&thread->session, options->postgres, options->name);
         thread->session.remembered = options->remembered;
         thread->session.shared_catalogue = options->catalogue;
@@ -618,6 +628,7 @@ static struct operation *take_all(struct lane *lane)
 {
     struct operation *all = NULL, **tail = &all, *next;
 
+    fair_queue_let_all_run(&lane->queue);
     while ((next = fair_queue_next(&lane->queue, 0))) {
         fair_queue_take(&lane->queue, next, 0);
         *tail = next;

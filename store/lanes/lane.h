@@ -71,6 +71,11 @@ struct lane_options {
     struct lane *const *gives_way_to;
     int gives_way_count;
     int max_waiting; /* operations of one account while no other account has any: fair_queue.h */
+    /*
+     * Operations of one account that run at once, below `threads`, so that another account finds a thread at once;
+     * 0: any number. Only for lanes whose batches are single operations.
+     */
+    int max_running;
     int batch_operations;
     size_t batch_bytes;
     /*

@@ -40,6 +40,7 @@ vacuum analyze dead_letters
 """
 
 LOOK_UP = "/tavola.v1.IndexService/LookupIndex"
+COUNT = "/tavola.v1.EntityService/CountEntities"
 LIST_INDEXES = "/tavola.v1.IndexService/ListIndexes"
 BATCH_GET = "/tavola.v1.EntityService/BatchGetEntities"
 UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
@@ -50,6 +51,7 @@ MEMBERS = 5000
 PAGES = 1000
 LOCKED = 64
 INDEXES, DEAD_LETTERS = 10, 30_000  # of each index
+COUNTED, CHUNK = 100_000, 1000
 
 
 class BetweenAccounts(AttackCase):
@@ -121,6 +123,17 @@ class BetweenAccounts(AttackCase):
         with self.connect_noisy(noisy) as caller:
             for entity in entities:
                 caller.insert_or_replace_entity(table="wide", entity=entity)
+
+    def test_counts_of_many_entities(self):
+        """Others ask for pages, which wait in the same lane: such a count takes some hundredths of a second."""
+        self.start()
+        noisy = self.prepare_noisy()
+        with self.connect_noisy(noisy) as caller:
+            for first in range(0, COUNTED, CHUNK):
+                entities = [client.entity("counted", f"{number:06}", A=1) for number in range(first, first + CHUNK)]
+                list(caller.import_entities([client.ImportEntitiesRequest(table="wide", entities=entities)]))
+        request = client.types.message("tavola.v1.CountEntitiesRequest")(query={"table": "wide"})
+        self.attacked_by_calls(noisy, COUNT, 8, request, method="page")
 
     def test_lists_of_indexes_with_many_dead_letters(self):
         """Others ask for pages. The views of these indexes count, so they must not run where pages wait."""

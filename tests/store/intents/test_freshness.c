@@ -712,7 +712,7 @@ START_TEST(thousands_wait_without_connections)
     options.connect_late = false; /* so that every connection is counted */
     store = store_open(&options);
     run(store, a_lookup("Bonn"));
-    before = sessions + 9; /* one for each thread, two of which write and two take bulk writes */
+    before = sessions + 11; /* one for each thread: two that write, three of bulk writes, two of pages */
     test_await(scene.sql, "select (count(*) = %lld)::int " LANE_SESSIONS, before);
     for (int i = 0; i < MANY; i++) {
         waiting[i] = a_lookup_after("Bonn", token);

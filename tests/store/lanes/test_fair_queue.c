@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macros.h"
 #include "domain/operations/operation_times.h"
@@ -17,7 +18,7 @@ static size_t made;
 
 static void setup(void)
 {
-    fair_queue_init(&queue, MAX_WAITING, CREDIT);
+    fair_queue_init(&queue, MAX_WAITING, CREDIT, 0);
     made = 0;
 }
 
@@ -116,6 +117,61 @@ START_TEST(an_idle_account_saves_up_no_turns)
     add_many("a", 12);
     add_many("b", 1);
     ck_assert_str_eq(taken(1), "aaaabaaaaaaaa");
+}
+END_TEST
+
+/* The account whose operation is taken, and which then runs; 0: none may be taken. */
+static char take_and_begin(int *running)
+{
+    struct operation *next = fair_queue_next(&queue, 0);
+
+    ck_assert_int_eq(next != NULL, fair_queue_has_next(&queue));
+    if (!next)
+        return 0;
+    fair_queue_take(&queue, next, CREDIT);
+    *running = fair_queue_begin(&queue, next->account);
+    return next->account.data[0];
+}
+
+START_TEST(so_many_operations_of_an_account_run_and_no_more)
+{
+    int running[6];
+
+    fair_queue_init(&queue, MAX_WAITING, CREDIT, 2);
+    add_many("a", 5);
+    ck_assert_int_eq(take_and_begin(&running[0]), 'a');
+    ck_assert_int_eq(take_and_begin(&running[1]), 'a');
+    ck_assert_int_eq(take_and_begin(&running[2]), 0);
+    add_many("b", 3);
+    ck_assert_int_eq(take_and_begin(&running[2]), 'b');
+    ck_assert_int_eq(take_and_begin(&running[3]), 'b');
+    ck_assert_int_eq(take_and_begin(&running[4]), 0);
+    fair_queue_end(&queue, running[1]);
+    ck_assert_int_eq(take_and_begin(&running[1]), 'a');
+    fair_queue_end(&queue, running[2]);
+    ck_assert_int_eq(take_and_begin(&running[2]), 'b');
+    ck_assert_int_eq(take_and_begin(&running[4]), 0);
+    ck_assert_int_eq(fair_queue_count(&queue), 2);
+    fair_queue_let_all_run(&queue);
+    ck_assert_str_eq(taken(1), "aa");
+}
+END_TEST
+
+/* Otherwise it would be served first, by as many turns as it was passed over, when it may run again. */
+START_TEST(an_account_that_is_passed_over_saves_up_no_turns)
+{
+    int running, others;
+
+    fair_queue_init(&queue, MAX_WAITING, CREDIT, 1);
+    add_many("a", 3);
+    ck_assert_int_eq(take_and_begin(&running), 'a');
+    add_many("b", 20);
+    for (int i = 0; i < 10; i++) {
+        ck_assert_int_eq(take_and_begin(&others), 'b');
+        fair_queue_end(&queue, others);
+    }
+    fair_queue_end(&queue, running);
+    ck_assert_ptr_null(strstr(taken(CREDIT), "aa"));
 }
 END_TEST
 
@@ -276,6 +332,8 @@ Suite *test_fair_queue_suite(void)
     tcase_add_test(tc, what_an_operation_turned_out_to_cost_is_paid_later);
     tcase_add_test(tc, no_debt_shuts_an_account_out_for_long);
     tcase_add_test(tc, an_idle_account_saves_up_no_turns);
+    tcase_add_test(tc, so_many_operations_of_an_account_run_and_no_more);
+    tcase_add_test(tc, an_account_that_is_passed_over_saves_up_no_turns);
     tcase_add_test(tc, an_account_that_fills_its_share_leaves_room_for_others);
     tcase_add_test(tc, at_random_all_that_wait_get_the_same);
     tcase_add_test(tc, in_an_overload_the_newest_comes_first);

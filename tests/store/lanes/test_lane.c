@@ -500,6 +500,104 @@ START_TEST(what_reads_much_waits_for_what_reads_little)
 }
 END_TEST
 
+/* ---- operations of one account that run at once ---- */
+
+static atomic_bool may_end;
+static atomic_int begun;
+
+static void run_until_it_may_end(struct session *session, struct operation *batch, void *context)
+{
+    (void)session, (void)context;
+    if (!is_dear(batch))
+        return;
+    atomic_fetch_add(&begun, 1);
+    while (!atomic_load(&may_end))
+        clock_sleep(1000);
+}
+
+static void await_begun(int count)
+{
+    while (atomic_load(&begun) < count)
+        clock_sleep(1000);
+}
+
+static void await_answers(int count)
+{
+    pthread_mutex_lock(&batches.mutex);
+    while (batches.answered < count)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+static void *let_end(void *context)
+{
+    await_answers(*(int *)context);
+    atomic_store(&may_end, true);
+    return NULL;
+}
+
+/* Four operations of one account, two of which run. */
+static struct lane *busy_lane(struct operation calls[4])
+{
+    struct lane *lane = lane_start(&(struct lane_options){ .name = "test",
+        .postgres = scene.conninfo,
+        .threads = 3,
+        .max_running = 2,
+        .max_waiting = 10,
+        .batch_operations = 1,
+        .batch_bytes = 1 << 20,
+        .run = run_until_it_may_end });
+
+    batches.answered = 0;
+    atomic_store(&may_end, false);
+    atomic_store(&begun, 0);
+    for (int i = 0; i < 4; i++) {
+        calls[i] = (struct operation){ .done = note_answer,
+            .deadline_us = INT64_MAX,
+            .account = STR_LITERAL("wide"),
+            .arena = &scene.arena };
+        ck_assert(lane_submit(lane, &calls[i]));
+    }
+    await_begun(2);
+    return lane;
+}
+
+START_TEST(an_account_leaves_a_thread_to_the_others)
+{
+    static struct operation calls[4], other;
+    struct lane *lane = busy_lane(calls);
+
+    other =
+        (struct operation){ .done = note_answer, .deadline_us = INT64_MAX, .account = STR_LITERAL("narrow") };
+    for (int i = 1; i <= 20; i++) {
+        ck_assert(lane_submit(lane, &other));
+        await_answers(i);
+    }
+    ck_assert_int_eq(atomic_load(&begun), 2);
+    atomic_store(&may_end, true);
+    await_answers(24);
+    lane_stop(lane);
+    lane_free(lane);
+    ck_assert_int_eq(atomic_load(&begun), 4);
+}
+END_TEST
+
+START_TEST(stopping_answers_what_waits_for_its_account)
+{
+    static struct operation calls[4];
+    struct lane *lane = busy_lane(calls);
+    pthread_t opener;
+    int refused = 2;
+
+    ck_assert_int_eq(pthread_create(&opener, NULL, let_end, &refused), 0);
+    lane_stop(lane);
+    lane_free(lane);
+    pthread_join(opener, NULL);
+    ck_assert_int_eq(batches.answered, 4);
+    ck_assert_int_eq(atomic_load(&begun), 2);
+}
+END_TEST
+
 /* ---- lanes that pass operations on ---- */
 
 static bool pass_to(void *context, struct operation *operation)
@@ -1112,6 +1210,8 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, what_gathers_begins_in_time_beside_a_batch_that_stands_still);
     tcase_add_test(tc, what_gathers_is_taken_when_the_batch_ends);
     tcase_add_test(tc, what_reads_much_waits_for_what_reads_little);
+    tcase_add_test(tc, an_account_leaves_a_thread_to_the_others);
+    tcase_add_test(tc, stopping_answers_what_waits_for_its_account);
     tcase_add_test(tc, a_lane_that_gives_way_rests_four_times_as_long_as_others_have_worked);
     tcase_add_test(tc, a_lane_that_has_stopped_refuses_what_another_passes_on);
     tcase_add_test(tc, no_operation_waits_for_an_event_once_the_waiters_have_stopped);
