@@ -414,8 +414,8 @@ static const struct config_setting settings[] = { {
         .fallback = "4",
         .min = 1,
         .max = 64,
-        .help = "threads, each with a connection, for chunks of blobs, if they may be in another "
-                "store than the database",
+        .help = "threads for chunks of blobs of one account at once, each with a connection, if they may be "
+                "in another store than the database; one more serves others",
     },
     {
         .name = "TAVOLA_FILE_ROOT",

@@ -19,11 +19,11 @@ struct store_options {
     const char *postgres;          /* a libpq connection string */
     bool allow_data_loss;          /* as pg_allow_data_loss, for the whole process */
     int read_threads;              /* 1..16 */
-    int write_threads;             /* 1..16 */
-    int page_threads;              /* 1..16: what one account may have; there is one more */
+    int write_threads;             /* 1..16; the same number and one more for bulk writes */
+    int page_threads;              /* 1..16; of one account at once: there is one more */
     int max_waiting;               /* operations that one lane holds before it refuses more */
     int batch_operations;          /* maximum number of operations of one batch, 1..1024 */
-    int blob_threads;              /* 1..64; for chunks, if `chunks` is set */
+    int blob_threads;              /* 1..64; for chunks of one account at once: there is one more */
     int snapshot_seconds;          /* how long a scan may hold a snapshot */
     int max_snapshots;             /* of scans, at once; 0: none */
     int batch_bytes;               /* maximum number of property bytes of one batch */
