@@ -280,7 +280,7 @@ MUTANTS = [
      "test_store", "index_update", ["a_write_waits_for_the_insert_of_the_state_row"]),
 
     ("G40", [("store/entities/sql/state_hold.sql", "    for no key update\n", "")],
-     "test_store", "index_update", ["a_write_waits_for_the_lock_on_the_state_row"]),
+     "test_store", "index_update", ["every_snapshot_of_a_strong_index_is_exact"]),
 
     ("G41", [("store/indexes/sql/update_cancel.sql", "state in (1, 2)", "state = 0")],
      "test_store", "index_update", ["an_operation_of_an_earlier_switch_declares_nothing"]),

@@ -331,7 +331,10 @@ START_TEST(switches_beside_writers_and_workers_leave_no_entry_behind)
 }
 END_TEST
 
-/* In every snapshot a strong index has what its sources ask for, while workers reconcile the same keys for others. */
+/*
+ * Guard G40: in every snapshot a strong index has what its sources ask for, while workers reconcile the same keys for
+ * others.
+ */
 START_TEST(every_snapshot_of_a_strong_index_is_exact)
 {
     enum { WRITERS = 2, LOOKS = 200 };
