@@ -200,7 +200,7 @@ static void append(struct operation ***tail, struct operation *operation)
 }
 
 /*
- * Take waiting operations, up to the lane's limits; at least one waits. Overdue operations do not
+ * Take waiting operations, up to the lane's limits; at least one may be taken. Overdue operations do not
  * count against the limits, since drop_all_late only refuses them. The caller holds the mutex.
  */
 static struct operation *take_batch(struct lane_thread *thread)
