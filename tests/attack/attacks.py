@@ -265,7 +265,7 @@ def prepared_calls(address, tally, token, path, at_once, *files):
                 tally.add("requests")
             connection.read_for(0.01)
 
-    again_and_again(address, tally, attack)
+    again_and_again(address, tally, attack, [(INITIAL_WINDOW_SIZE, MAX_WINDOW)])
 
 
 def unread_pages(address, tally, token):

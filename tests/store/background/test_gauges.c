@@ -73,8 +73,7 @@ START_TEST(dead_letters_are_counted_up_to_a_bound)
 {
     test_sql(world.sql,
         "insert into dead_letters (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, "
-        "cause, "
-        "history) select 1, source_table_id, 'p', n::text, 0, index_id, true, 1, 'c', '' "
+        "cause, history) select 1, source_table_id, 'p', n::text, 0, index_id, true, 1, 'c', '' "
         "from indexes, generate_series(1, %d) n",
         MAX_LETTERS_COUNTED + 1);
     bury("a", 0, false);

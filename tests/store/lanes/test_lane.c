@@ -189,7 +189,15 @@ static void note_answer(struct operation *operation)
     (void)operation;
     pthread_mutex_lock(&batches.mutex);
     batches.answered++;
-    pthread_cond_signal(&batches.changed);
+    pthread_cond_broadcast(&batches.changed);
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+static void await_answers(int count)
+{
+    pthread_mutex_lock(&batches.mutex);
+    while (batches.answered < count)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
     pthread_mutex_unlock(&batches.mutex);
 }
 
@@ -209,10 +217,7 @@ static int largest_of(struct lane *lane, struct operation crowd[CROWD])
     batches.largest = batches.answered = 0;
     add_some(lane, crowd, CROWD, lane_collect);
     lane_run(lane, -1);
-    pthread_mutex_lock(&batches.mutex);
-    while (batches.answered < CROWD)
-        pthread_cond_wait(&batches.changed, &batches.mutex);
-    pthread_mutex_unlock(&batches.mutex);
+    await_answers(CROWD);
     return batches.largest;
 }
 
@@ -277,9 +282,8 @@ static void open_gate(int answers)
     pthread_mutex_lock(&batches.mutex);
     gate.is_open = true;
     pthread_cond_broadcast(&batches.changed);
-    while (batches.answered < answers)
-        pthread_cond_wait(&batches.changed, &batches.mutex);
     pthread_mutex_unlock(&batches.mutex);
+    await_answers(answers);
 }
 
 static void close_gate(void)
@@ -490,10 +494,7 @@ START_TEST(what_reads_much_waits_for_what_reads_little)
     }
     lane_run(lane, -1);
     pthread_mutex_unlock(&answered_calls.gate);
-    pthread_mutex_lock(&batches.mutex);
-    while (batches.answered < 2 * CALLS)
-        pthread_cond_wait(&batches.changed, &batches.mutex);
-    pthread_mutex_unlock(&batches.mutex);
+    await_answers(2 * CALLS);
     lane_stop(lane);
     lane_free(lane);
     ck_assert_int_le(answered_calls.dear_before, MAX_BEFORE);
@@ -502,55 +503,33 @@ END_TEST
 
 /* ---- operations of one account that run at once ---- */
 
-static atomic_bool may_end;
-static atomic_int begun;
-
-static void run_until_it_may_end(struct session *session, struct operation *batch, void *context)
+static void run_dear_at_gate(struct session *session, struct operation *batch, void *context)
 {
-    (void)session, (void)context;
-    if (!is_dear(batch))
-        return;
-    atomic_fetch_add(&begun, 1);
-    while (!atomic_load(&may_end))
-        clock_sleep(1000);
+    if (is_dear(batch))
+        run_at_gate(session, batch, context);
 }
 
-static void await_begun(int count)
-{
-    while (atomic_load(&begun) < count)
-        clock_sleep(1000);
-}
-
-static void await_answers(int count)
-{
-    pthread_mutex_lock(&batches.mutex);
-    while (batches.answered < count)
-        pthread_cond_wait(&batches.changed, &batches.mutex);
-    pthread_mutex_unlock(&batches.mutex);
-}
-
-static void *let_end(void *context)
+static void *open_gate_later(void *context)
 {
     await_answers(*(int *)context);
-    atomic_store(&may_end, true);
+    open_gate(4);
     return NULL;
 }
 
-/* Four operations of one account, two of which run. */
+/* Four operations of one account, two of which stand at the gate. */
 static struct lane *busy_lane(struct operation calls[4])
 {
-    struct lane *lane = lane_start(&(struct lane_options){ .name = "test",
+    struct lane *lane;
+
+    close_gate();
+    lane = lane_start(&(struct lane_options){ .name = "test",
         .postgres = scene.conninfo,
         .threads = 3,
         .max_running = 2,
         .max_waiting = 10,
         .batch_operations = 1,
         .batch_bytes = 1 << 20,
-        .run = run_until_it_may_end });
-
-    batches.answered = 0;
-    atomic_store(&may_end, false);
-    atomic_store(&begun, 0);
+        .run = run_dear_at_gate });
     for (int i = 0; i < 4; i++) {
         calls[i] = (struct operation){ .done = note_answer,
             .deadline_us = INT64_MAX,
@@ -558,7 +537,7 @@ static struct lane *busy_lane(struct operation calls[4])
             .arena = &scene.arena };
         ck_assert(lane_submit(lane, &calls[i]));
     }
-    await_begun(2);
+    wait_until_begun(2);
     return lane;
 }
 
@@ -573,12 +552,11 @@ START_TEST(an_account_leaves_a_thread_to_the_others)
         ck_assert(lane_submit(lane, &other));
         await_answers(i);
     }
-    ck_assert_int_eq(atomic_load(&begun), 2);
-    atomic_store(&may_end, true);
-    await_answers(24);
+    ck_assert_int_eq(gate.begun, 2);
+    open_gate(24);
     lane_stop(lane);
     lane_free(lane);
-    ck_assert_int_eq(atomic_load(&begun), 4);
+    ck_assert_int_eq(gate.begun, 4);
 }
 END_TEST
 
@@ -589,12 +567,12 @@ START_TEST(stopping_answers_what_waits_for_its_account)
     pthread_t opener;
     int refused = 2;
 
-    ck_assert_int_eq(pthread_create(&opener, NULL, let_end, &refused), 0);
+    ck_assert_int_eq(pthread_create(&opener, NULL, open_gate_later, &refused), 0);
     lane_stop(lane);
     lane_free(lane);
     pthread_join(opener, NULL);
     ck_assert_int_eq(batches.answered, 4);
-    ck_assert_int_eq(atomic_load(&begun), 2);
+    ck_assert_int_eq(gate.begun, 2);
 }
 END_TEST
 
@@ -626,10 +604,7 @@ START_TEST(a_lane_that_has_stopped_refuses_what_another_passes_on)
     ck_assert(lane_submit(from, &passed));
     lane_stop(to);
     pthread_mutex_unlock(&answered_calls.gate);
-    pthread_mutex_lock(&batches.mutex);
-    while (batches.answered < 1)
-        pthread_cond_wait(&batches.changed, &batches.mutex);
-    pthread_mutex_unlock(&batches.mutex);
+    await_answers(1);
     lane_stop(from);
     lane_free(to);
     lane_free(from);
@@ -785,10 +760,7 @@ START_TEST(a_lane_that_gives_way_rests_four_times_as_long_as_others_have_worked)
         chunks[i] = asked;
         ck_assert(lane_submit(lane, &chunks[i]));
     }
-    pthread_mutex_lock(&batches.mutex);
-    while (batches.answered < 3) /* the chunks, and what the foreground was asked */
-        pthread_cond_wait(&batches.changed, &batches.mutex);
-    pthread_mutex_unlock(&batches.mutex);
+    await_answers(3); /* the chunks, and what the foreground was asked */
     lane_stop(lane);
     lane_free(lane);
     lane_stop(foreground);
