@@ -184,6 +184,18 @@ static int take_header(nghttp2_session *session, const nghttp2_frame *frame, ngh
     return 0;
 }
 
+/* Say how the first call failed that no grpc-message tells of. */
+static void complain(struct load *load, const struct call *call, uint32_t error)
+{
+    if (load->complained)
+        return;
+    load->complained = true;
+    fprintf(stderr,
+        "bench_h2_load: a call %s after %.1f ms, with error %u of HTTP/2 and %zu bytes of a reply\n",
+        call->expired ? "was cancelled at its deadline" : "failed",
+        (double)(load->now_ns - call->begin_ns) / 1e6, error, call->reply_size);
+}
+
 static int take_data(
     nghttp2_session *session, uint8_t flags, int32_t stream, const uint8_t *bytes, size_t size, void *context)
 {
@@ -199,10 +211,12 @@ static int end_call(nghttp2_session *session, int32_t stream, uint32_t error, vo
     struct load *load = ((struct connection *)context)->load;
     struct call *call = nghttp2_session_get_stream_user_data(session, stream);
     size_t reply_size = call->reply_size > FRAME_PREFIX ? call->reply_size - FRAME_PREFIX : 0;
+    bool worked = call->status_ok && reply_size > 0;
 
-    (void)error;
     load->tally.reply_bytes += reply_size;
-    tally_call(&load->tally, call->status_ok && reply_size > 0, load->now_ns - call->begin_ns);
+    tally_call(&load->tally, worked, load->now_ns - call->begin_ns);
+    if (!worked)
+        complain(load, call, error);
     note_end(load, call);
     if (load->rate > 0) {
         call->next_free = load->free;

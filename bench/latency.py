@@ -254,7 +254,7 @@ class Latency:
             for load, child in children.items():
                 out, complaint = child.communicate()
                 if child.returncode != 0:
-                    raise RuntimeError(f"{load}: {complaint.strip()}")
+                    raise RuntimeError(f"{load}: ended with {child.returncode}: {(complaint or out).strip()}")
                 seen[load] = _words(out)
                 seen[load]["rate"] = seen[load]["calls"] / seen[load]["seconds"]
         return seen

@@ -41,9 +41,9 @@ enum {
     EXIT_BAD_SETTING = 2,
     /* descriptors that the program needs beside callers' connections: its own files, and probes */
     OWN_FILES = 64 + 256,
-    FEW_FILES = 1024,              /* fewer for callers' connections are worth a finding of `tavola doctor` */
-    BATCH_BYTES = 8 * 1024 * 1024, /* the bound of the properties that one batch may read */
-    MAX_QUEUED_MESSAGES = 100000,  /* the bound of a stream's length */
+    FEW_FILES = 1024,             /* fewer for callers' connections are worth a finding of `tavola doctor` */
+    BATCH_BYTES = 1024 * 1024,    /* of properties, that the writes of one transaction have */
+    MAX_QUEUED_MESSAGES = 100000, /* the bound of a stream's length */
     MS_PER_SECOND = 1000,
     US_PER_MS = 1000,
     PROBE_CONNECTIONS = 256, /* the bound of connections to the probes' own address */

@@ -236,8 +236,9 @@ static const struct config_setting settings[] = { {
         .fallback = "2",
         .min = 1,
         .max = 16,
-        .help = "threads for writes, each with a connection; as many serve imports and scans of one account "
-                "at once, and one more those of others",
+        .help =
+            "threads for writes, each with a connection; as many serve large writes of one account at once, "
+            "and as many its imports and scans; one more of each serves others",
     },
     {
         .name = "TAVOLA_PAGE_THREADS",

@@ -15,13 +15,15 @@ enum lane_kind {
     LANE_WRITE, /* writes: many share one transaction */
     /* look-ups and pages that may be short: many share one flight. No row names this lane */
     LANE_SHORT,
+    /* writes of many entities or bytes, of one account in each transaction. No row names this lane */
+    LANE_LARGE,
     /* chunks of imports and blobs, pages of scans, views of indexes, which count: it gives way to the lanes above */
     LANE_BULK,
     /* chunks of blobs, if they may be in another store: its threads wait for that store. Without one: LANE_BULK */
     LANE_BLOB,
     LANE_PAGE,   /* pages, look-ups, lists, jobs: each runs by itself */
     LANE_CHANGE, /* changes of the catalogue, which may wait for the write fence */
-    LANE_LOCKED, /* writes whose rows others have locked; from the lanes of writes and bulk. No row names this lane */
+    LANE_LOCKED, /* writes whose rows others have locked; from the other lanes of writes. No row names this lane */
     LANE_COUNT,
     LANE_NONE, /* the kind always waits first, and then becomes another kind: waiters.h */
 };

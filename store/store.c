@@ -37,6 +37,9 @@ enum {
     1300000,
     /* longer than a batch takes unless it waits for a lock or for the disk */
     WRITE_GATHER_US = 5000,
+    /* A write with more, of properties or of entities, keeps PostgreSQL longer than a transaction of small writes. */
+    MAX_SHARED_WRITE_BYTES = 64 * 1024,
+    MAX_SHARED_WRITE_ENTITIES = 16,
 };
 
 _Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");
@@ -87,6 +90,14 @@ static bool is_bulk(const struct operation *operation)
 {
     return (operation->kind == OPERATION_WRITE && operation->in.write.count > LIMIT_BATCH_OPERATIONS) ||
            (operation->kind == OPERATION_PAGE && operation->in.page.of_scan);
+}
+
+/* A write that would keep those waiting that share its transaction. */
+static bool is_large(const struct operation *operation)
+{
+    return operation->kind == OPERATION_WRITE &&
+           (operation_entities(operation) > MAX_SHARED_WRITE_ENTITIES ||
+               operation_property_bytes(operation) > MAX_SHARED_WRITE_BYTES);
 }
 
 /* The lane of an operation without a special one. */
@@ -170,6 +181,7 @@ static void submit(
     bool short_read = is_short(operation), waits = must_wait(operation, short_read), taken;
     enum lane_kind lane = short_read                ? LANE_SHORT
                           : is_bulk(operation)      ? LANE_BULK
+                          : is_large(operation)     ? LANE_LARGE
                           : is_page_read(operation) ? LANE_PAGE
                                                     : plain_lane(store, operation);
 
@@ -255,7 +267,8 @@ void store_run(struct store *store)
  */
 void store_run_until(struct store *store, int arrivals)
 {
-    static const enum lane_kind apart[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK, LANE_BLOB, LANE_LOCKED };
+    static const enum lane_kind apart[] = { LANE_CHANGE, LANE_PAGE, LANE_LARGE, LANE_BULK, LANE_BLOB,
+        LANE_LOCKED };
     struct lane *write = store->lanes[LANE_WRITE], *read = store->lanes[LANE_READ],
                 *short_reads = store->lanes[LANE_SHORT];
 
@@ -334,6 +347,7 @@ static int batch_operations(const struct store_options *options, enum lane_kind 
     switch (lane) {
     case LANE_READ:
     case LANE_WRITE:
+    case LANE_LARGE:
         return options->batch_operations;
     case LANE_SHORT:
         return options->batch_operations < SHORT_BATCH_MAX_OPERATIONS ? options->batch_operations
@@ -368,6 +382,14 @@ static void start_lanes(struct store *store)
             .steps = &short_steps,
             .pass_on = pass_on,
             .more_cost = short_batch_cost },
+        [LANE_LARGE] = { .name = "tavolad large",
+            .threads = options->write_threads + 1,
+            .max_running = options->write_threads,
+            .run = run_writes,
+            .pass_on = pass_on_locked,
+            .locked_keys = store->locked_keys,
+            .lock_wait_ms = SESSION_LOCK_WAIT_MS,
+            .gather_us = WRITE_GATHER_US },
         [LANE_BULK] = { .name = "tavolad bulk",
             .threads = options->write_threads + 1,
             .max_running = options->write_threads,
@@ -487,6 +509,7 @@ void store_read_statistics(struct store *store, struct store_statistics *out)
 {
     static const char *const names[LANE_COUNT] = { [LANE_READ] = "read",
         [LANE_WRITE] = "write",
+        [LANE_LARGE] = "large",
         [LANE_BULK] = "bulk",
         [LANE_BLOB] = "blob",
         [LANE_SHORT] = "short",

@@ -16,18 +16,18 @@
 #include "store/connection/remembered.h"
 
 struct store_options {
-    const char *postgres;          /* a libpq connection string */
-    bool allow_data_loss;          /* as pg_allow_data_loss, for the whole process */
-    int read_threads;              /* 1..16 */
-    int write_threads;             /* 1..16; the same number and one more for bulk writes */
-    int page_threads;              /* 1..16; of one account at once: there is one more */
-    int max_waiting;               /* operations that one lane holds before it refuses more */
-    int batch_operations;          /* maximum number of operations of one batch, 1..1024 */
-    int blob_threads;              /* 1..64; for chunks of one account at once: there is one more */
-    int snapshot_seconds;          /* how long a scan may hold a snapshot */
-    int max_snapshots;             /* of scans, at once; 0: none */
-    int batch_bytes;               /* maximum number of property bytes of one batch */
-    bool connect_late;             /* a thread connects with its first batch, not when it starts */
+    const char *postgres; /* a libpq connection string */
+    bool allow_data_loss; /* as pg_allow_data_loss, for the whole process */
+    int read_threads;     /* 1..16 */
+    int write_threads;    /* 1..16; the same number and one more for large writes, and for bulk writes */
+    int page_threads;     /* 1..16; of one account at once: there is one more */
+    int max_waiting;      /* operations that one lane holds before it refuses more */
+    int batch_operations; /* maximum number of operations of one batch, 1..1024 */
+    int blob_threads;     /* 1..64; for chunks of one account at once: there is one more */
+    int snapshot_seconds; /* how long a scan may hold a snapshot */
+    int max_snapshots;    /* of scans, at once; 0: none */
+    int batch_bytes;      /* maximum number of property bytes that the writes of one batch have */
+    bool connect_late;    /* a thread connects with its first batch, not when it starts */
     struct remembered *remembered; /* borrowed; NULL: restores are not noticed */
     struct quotas quotas;
     const struct chunk_stores *chunks; /* borrowed; NULL: all chunks are in the database */

@@ -15,8 +15,8 @@
 
 enum {
     MAX_THREADS = 64,
-    /* of the monitor, of changes of the catalogue, of calls that wait, one more for pages, one more for imports */
-    SERVER_OWN = 5,
+    /* of the monitor, of changes of the catalogue, of calls that wait; one more for pages, imports, large writes */
+    SERVER_OWN = 6,
     WORKER_OWN = 7, /* of relay, builder, sweeper, scrub, count of usage, renewal of leases, scaler */
 };
 
@@ -75,7 +75,7 @@ static int threads_of(const char *setting, int fallback)
 /* Each thread keeps a connection: store/store.c has the server's, workers/process.c the worker's. */
 static int connections_needed(void)
 {
-    int server = threads_of("TAVOLA_READ_THREADS", 2) + 2 * threads_of("TAVOLA_WRITE_THREADS", 2) +
+    int server = threads_of("TAVOLA_READ_THREADS", 2) + 3 * threads_of("TAVOLA_WRITE_THREADS", 2) +
                  2 * threads_of("TAVOLA_PAGE_THREADS", 2) + threads_of("TAVOLA_RPC_THREADS", 1);
 
     return server + SERVER_OWN + threads_of("TAVOLA_WORKER_THREADS", 2) + WORKER_OWN;

@@ -17,6 +17,28 @@ enum operation_wait operation_waits_for(const struct operation *operation)
     return wait;
 }
 
+size_t operation_entities(const struct operation *operation)
+{
+    switch (operation_kind_facts(operation->kind)->input) {
+    case OPERATION_IN_GET:
+        return operation->in.get.count;
+    case OPERATION_IN_WRITE:
+        return operation->in.write.count;
+    default:
+        return 0;
+    }
+}
+
+size_t operation_property_bytes(const struct operation *operation)
+{
+    size_t bytes = 0;
+
+    if (operation_kind_facts(operation->kind)->input == OPERATION_IN_WRITE)
+        for (size_t i = 0; i < operation->in.write.count; i++)
+            bytes += operation->in.write.writes[i].properties.bytes.len;
+    return bytes;
+}
+
 const struct entity *operation_conflict(const struct operation *operation)
 {
     if (operation_kind_facts(operation->kind)->input != OPERATION_IN_WRITE)

@@ -116,6 +116,12 @@ struct operation {
 /* The event for which the operation must wait before it runs, by its kind and its input. */
 enum operation_wait operation_waits_for(const struct operation *operation);
 
+/* The entities that a read by key, or a write, names; 0 for other kinds. */
+size_t operation_entities(const struct operation *operation);
+
+/* The bytes of the properties that a write has; 0 for other kinds. */
+size_t operation_property_bytes(const struct operation *operation);
+
 /*
  * The entity that did not meet the condition of a failed write; NULL: not known, or another
  * failure.

@@ -17,7 +17,7 @@
  * their callers wait.
  *
  * A turn cannot end an operation that runs: the one that comes behind it waits, however short it is itself. So a lane
- * whose operations run one by one also bounds how many of one account run at once, and has a thread more than that.
+ * with long operations also bounds how many batches of one account run at once, and has a thread more than that.
  *
  * The number of waiting operations is shared between the accounts as well: base/fair_shares.h.
  * Accounts with the same slot there share a queue here.
@@ -73,8 +73,8 @@ struct fair_queue {
 /*
  * max_waiting: how many operations of one account may wait while no other account has any; in all,
  * fewer than twice as many wait.
- * credit_per_turn: above 0, in the lane's unit of cost. max_running: how many operations of one account may run at
- * once; 0: any number.
+ * credit_per_turn: above 0, in the lane's unit of cost. max_running: how many batches of one account may run at once;
+ * 0: any number.
  */
 void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn, int max_running);
 
@@ -87,7 +87,7 @@ MUST_USE bool fair_queue_add(struct fair_queue *queue, struct operation *operati
 /* The number of operations that wait. */
 int fair_queue_count(const struct fair_queue *queue);
 
-/* Whether an operation may be taken: one waits, and not so many of its account run as may. */
+/* Whether an operation may be taken: one waits, and not so many batches of its account run as may. */
 bool fair_queue_has_next(const struct fair_queue *queue);
 
 /* The operation that is to be taken next; it stays in the queue. NULL: there is none that may be taken. */
@@ -116,13 +116,13 @@ bool fair_queue_waited_too_long(const struct operation *operation, int64_t now_u
 void fair_queue_charge(struct fair_queue *queue, struct str account, int64_t cost);
 
 /*
- * An operation of the account runs from now on, until fair_queue_end gets the number that is returned. With max_running
+ * A batch of the account runs from now on, until fair_queue_end gets the number that is returned. With max_running
  * 0 they need not be called.
  */
 int fair_queue_begin(struct fair_queue *queue, struct str account);
 void fair_queue_end(struct fair_queue *queue, int running);
 
-/* From now on any number of operations of one account may run. */
+/* From now on any number of batches of one account may run. */
 void fair_queue_let_all_run(struct fair_queue *queue);
 
 #endif

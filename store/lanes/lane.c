@@ -24,10 +24,10 @@ enum {
     /* Operations: if fewer wait, lane_begin leaves them, to become part of a larger batch. */
     MIN_BEGUN = 24,
     /*
-     * The keys that the reads of a batch may have in all; with more, a statement could return too
-     * little of each.
+     * The entities that a batch may have in all. With more, a statement of reads could return too little of each,
+     * and those who wait for a write would wait for too many of others.
      */
-    MAX_KEYS = 1000,
+    MAX_ENTITIES = 1000,
     /*
      * What an account may use in one turn. Lanes with batches count entities: an operation is
      * charged one for each entity and each 4 KiB of its properties. The other lanes count
@@ -132,21 +132,6 @@ bool lane_collect(struct lane *lane, struct operation *operation)
     return enqueue(lane, operation, false);
 }
 
-static size_t operation_keys(const struct operation *operation)
-{
-    return operation_kind_facts(operation->kind)->input == OPERATION_IN_GET ? operation->in.get.count : 0;
-}
-
-static size_t operation_bytes(const struct operation *operation)
-{
-    size_t bytes = 64;
-
-    if (operation_kind_facts(operation->kind)->input == OPERATION_IN_WRITE)
-        for (size_t i = 0; i < operation->in.write.count; i++)
-            bytes += 64 + operation->in.write.writes[i].properties.bytes.len;
-    return bytes;
-}
-
 /* Count a batch in the statistics. The caller holds the mutex. */
 static void count_batch(struct lane *lane, int operations)
 {
@@ -176,9 +161,9 @@ static int share_of(const struct lane *lane)
 /* The cost that an account is charged when its operation is taken. */
 static int64_t cost_in_advance(const struct lane *lane, const struct operation *operation)
 {
-    size_t entities = operation_keys(operation) + operation_bytes(operation) / BYTES_PER_ENTITY;
+    size_t entities = operation_entities(operation) + operation_property_bytes(operation) / BYTES_PER_ENTITY;
 
-    return has_batches(lane) ? 1 + (int64_t)entities : US_PER_TURN;
+    return !has_batches(lane) ? US_PER_TURN : entities > 0 ? (int64_t)entities : 1;
 }
 
 /* In a lane without batches, charge the rest of what the operation has cost: the time it took. */
@@ -207,29 +192,34 @@ static struct operation *take_batch(struct lane_thread *thread)
 {
     struct lane *lane = thread->lane;
     struct operation *batch = NULL, **tail = &batch, *next;
-    size_t bytes = 0, keys = 0;
+    const struct operation *first = NULL;
+    size_t bytes = 0, entities = 0;
     int64_t now_us = clock_monotonic_us();
     int count = 0, max = share_of(lane);
 
     while (count < max && (next = fair_queue_next(&lane->queue, now_us))) {
-        size_t more = operation_bytes(next), more_keys = operation_keys(next);
+        size_t more_bytes = operation_property_bytes(next), more_entities = operation_entities(next);
         struct operation *overdue = fair_queue_take_overdue(&lane->queue, now_us);
 
         if (overdue) {
             append(&tail, overdue);
             continue;
         }
-        if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MAX_KEYS))
+        if (count > 0 &&
+            (bytes + more_bytes > lane->options.batch_bytes || entities + more_entities > MAX_ENTITIES))
+            break;
+        if (first && lane->options.max_running > 0 && !str_equal(first->account, next->account))
             break;
         fair_queue_take(&lane->queue, next, cost_in_advance(lane, next));
-        if (lane->options.max_running > 0)
-            thread->running = fair_queue_begin(&lane->queue, next->account);
         append(&tail, next);
-        bytes += more;
-        keys += more_keys;
+        first = first ? first : next;
+        bytes += more_bytes;
+        entities += more_entities;
         count++;
     }
     *tail = NULL;
+    if (first && lane->options.max_running > 0)
+        thread->running = fair_queue_begin(&lane->queue, first->account);
     if (count > 0)
         count_batch(lane, count);
     lane->last.count = count;

@@ -72,8 +72,8 @@ struct lane_options {
     int gives_way_count;
     int max_waiting; /* operations of one account while no other account has any: fair_queue.h */
     /*
-     * Operations of one account that run at once, below `threads`, so that another account finds a thread at once;
-     * 0: any number. Only for lanes whose batches are single operations.
+     * Batches of one account that run at once, below `threads`, so that another account finds a thread at once;
+     * 0: any number. Above 0, a batch has operations of one account only.
      */
     int max_running;
     int batch_operations;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { LANE_SIZES = 11, STORE_LANES = 8 };
+enum { LANE_SIZES = 11, STORE_LANES = 9 };
 
 struct lane_statistics {
     const char *name;   /* "read", "write", ...: store_read_statistics */

@@ -44,6 +44,7 @@ COUNT = "/tavola.v1.EntityService/CountEntities"
 LIST_INDEXES = "/tavola.v1.IndexService/ListIndexes"
 BATCH_GET = "/tavola.v1.EntityService/BatchGetEntities"
 UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
+EXECUTE_BATCH = "/tavola.v1.EntityService/ExecuteBatch"
 COPY, LIST = 1, 2
 SAME_PARTITION = 1
 PARTITIONS = 3000
@@ -52,6 +53,7 @@ PAGES = 1000
 LOCKED = 64
 INDEXES, DEAD_LETTERS = 10, 30_000  # of each index
 COUNTED, CHUNK = 100_000, 1000
+LARGE = {f"T{part}": "x" * 30_000 for part in range(16)}
 
 
 class BetweenAccounts(AttackCase):
@@ -123,6 +125,26 @@ class BetweenAccounts(AttackCase):
         with self.connect_noisy(noisy) as caller:
             for entity in entities:
                 caller.insert_or_replace_entity(table="wide", entity=entity)
+
+    def attacked_by_groups(self, groups, at_once):
+        """ExecuteBatch with each list of entities; others write."""
+        self.start()
+        noisy = self.prepare_noisy()
+        request = client.types.message("tavola.v1.ExecuteBatchRequest")
+        requests = [request(table="wide", operations=[{"insert_or_replace": entity} for entity in entities]) for entities in groups]
+        with self.connect_noisy(noisy) as caller:
+            for made in requests:
+                caller.raw(EXECUTE_BATCH, made.SerializeToString())
+        self.attacked_by_calls(noisy, EXECUTE_BATCH, at_once, *requests, method="upsert")
+
+    def test_groups_of_large_writes(self):
+        self.attacked_by_groups([[client.entity(f"p{group}", f"{number}", **LARGE) for number in range(4)] for group in range(8)], 8)
+
+    def test_large_writes(self):
+        self.attacked_by_groups([[client.entity(f"p{group}", "r", **LARGE)] for group in range(16)], 16)
+
+    def test_groups_of_many_writes(self):
+        self.attacked_by_groups([[client.entity(f"p{group}", f"{number}", A=1) for number in range(100)] for group in range(64)], 64)
 
     def test_counts_of_many_entities(self):
         """Others ask for pages, which wait in the same lane: such a count takes some hundredths of a second."""

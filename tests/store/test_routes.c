@@ -32,6 +32,7 @@ START_TEST(every_kind_has_a_route)
             "%s does not wait, so it needs a lane", facts->name);
         break;
     case LANE_SHORT:
+    case LANE_LARGE:
     case LANE_LOCKED:
     case LANE_COUNT:
         ck_abort_msg("%s: not a lane that a route names", facts->name);

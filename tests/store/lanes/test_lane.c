@@ -58,16 +58,19 @@ static struct store *open_narrow(int max_waiting)
     "execute function wait_at_gate()"
 #define OPEN_GATE "delete from gate"
 
-/* Let the next write of this row stand still in the database, and its thread with it, until the gate is opened. */
-static struct operation *write_that_stalls(struct store *store)
+/* Let the write of this row stand still in the database, and its thread with it, until the gate is opened. */
+static struct operation *let_stall(struct store *store, struct operation *stalled)
 {
-    struct operation *stalled = an_upsert(&scene.arena, "stalled");
-
     test_sql(holder, GATE);
     submit(store, stalled);
     test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname "
                           "= current_database()");
     return stalled;
+}
+
+static struct operation *write_that_stalls(struct store *store)
+{
+    return let_stall(store, an_upsert(&scene.arena, "stalled"));
 }
 
 START_TEST(a_full_lane_refuses_at_once)
@@ -100,38 +103,54 @@ START_TEST(a_full_lane_refuses_at_once)
 }
 END_TEST
 
-static struct operation *a_bulk_write(void)
+/* A write of this row, with a text of so many bytes, and of the rows "row1" and so on. */
+static struct operation *a_write_of(const char *row, int count, size_t bytes)
 {
-    enum { COUNT = LIMIT_BATCH_OPERATIONS + 1 };
-    struct write writes[COUNT];
-    struct operation *bulk;
+    struct write writes[LIMIT_BATCH_OPERATIONS + 1];
+    char *text = arena_alloc(&scene.arena, bytes + 1);
 
-    for (int i = 0; i < COUNT; i++)
-        writes[i] = a_write(WRITE_INSERT_OR_REPLACE, "p",
-            i == 0 ? "noted" : arena_format(&scene.arena, "row%03d", i).data,
-            (struct property_list){ STR_EMPTY });
-    bulk = a_group(&scene.arena, "Things", writes, COUNT);
+    memset(text, 'x', bytes);
+    text[bytes] = 0;
+    for (int i = 0; i < count; i++)
+        writes[i] =
+            a_write(WRITE_INSERT_OR_REPLACE, "p", i == 0 ? row : arena_format(&scene.arena, "row%d", i).data,
+                some_texts(&scene.arena, "Text", i == 0 ? text : "", NULL));
+    return a_group(&scene.arena, "Things", writes, (size_t)count);
+}
+
+static struct operation *a_bulk_write(const char *row)
+{
+    struct operation *bulk = a_write_of(row, LIMIT_BATCH_OPERATIONS + 1, 0);
+
     bulk->in.write.atomic = bulk->in.write.is_group = false;
     return bulk;
 }
 
-/* The bulk write waits for the lock, and keeps the one thread for writes from nothing. */
-START_TEST(no_write_waits_for_a_bulk_write)
+static struct operation *a_group_of_many(const char *row)
+{
+    return a_write_of(row, 17, 0);
+}
+
+static struct operation *a_write_of_many_bytes(const char *row)
+{
+    return a_write_of(row, 1, 65536);
+}
+
+static struct operation *(*const large_writes[])(
+    const char *row) = { a_bulk_write, a_group_of_many, a_write_of_many_bytes };
+
+START_TEST(no_write_waits_for_a_large_one)
 {
     struct store *store = open_narrow(2);
-    struct operation *upsert = an_upsert(&scene.arena, "a"), *bulk = a_bulk_write();
+    struct operation *upsert = an_upsert(&scene.arena, "a"),
+                     *large = let_stall(store, large_writes[_i]("stalled"));
 
-    scene_write(&scene, a_write(WRITE_INSERT, "p", "row050", (struct property_list){ STR_EMPTY }));
-    test_sql(holder, "begin; select 1 from entities where row_key = 'row050' for update");
-    submit(store, bulk);
-    test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname "
-                          "= current_database()");
     run(store, upsert);
     ck_assert_reason(upsert, "OK");
-    ck_assert(!is_answered(bulk));
-    test_sql(holder, "commit");
-    await(bulk);
-    ck_assert_reason(bulk, "OK");
+    ck_assert(!is_answered(large));
+    test_sql(holder, OPEN_GATE);
+    await(large);
+    ck_assert_reason(large, "OK");
     store_close(store);
 }
 END_TEST
@@ -560,6 +579,44 @@ START_TEST(an_account_leaves_a_thread_to_the_others)
 }
 END_TEST
 
+static void check_account(struct session *session, struct operation *batch, void *context)
+{
+    run_behind_gate(session, batch, context);
+    for (const struct operation *operation = batch; operation; operation = operation->next)
+        ck_assert(is_dear(operation) == is_dear(batch));
+    note_size(session, batch, context);
+}
+
+/* So it counts for that account. */
+START_TEST(a_batch_of_a_lane_with_that_bound_is_of_one_account)
+{
+    struct lane *lane = lane_start(&(struct lane_options){ .name = "test",
+        .postgres = scene.conninfo,
+        .threads = 1,
+        .max_running = 1,
+        .max_waiting = 2 * CALLS,
+        .batch_operations = 2 * CALLS,
+        .batch_bytes = 1 << 20,
+        .run = check_account });
+    static struct operation calls[2 * CALLS];
+
+    batches.largest = batches.answered = 0;
+    pthread_mutex_lock(&answered_calls.gate);
+    for (int i = 0; i < 2 * CALLS; i++) {
+        calls[i] = (struct operation){ .done = note_answer,
+            .deadline_us = INT64_MAX,
+            .account = i % 2 == 0 ? STR_LITERAL("wide") : STR_LITERAL("narrow") };
+        ck_assert(lane_collect(lane, &calls[i]));
+    }
+    lane_run(lane, -1);
+    pthread_mutex_unlock(&answered_calls.gate);
+    await_answers(2 * CALLS);
+    lane_stop(lane);
+    lane_free(lane);
+    ck_assert_int_gt(batches.largest, 1);
+}
+END_TEST
+
 START_TEST(stopping_answers_what_waits_for_its_account)
 {
     static struct operation calls[4];
@@ -672,7 +729,7 @@ START_TEST(a_lane_that_writes_waits_for_a_lock_for_a_moment)
     note_lock_waits();
     run_well(store, an_upsert(&scene.arena, "noted"));
     check_lock_wait("entities", "250ms");
-    run_well(store, a_bulk_write());
+    run_well(store, a_bulk_write("noted"));
     check_lock_wait("entities", "250ms");
     store_close(store);
 }
@@ -687,7 +744,7 @@ START_TEST(what_cannot_be_set_aside_waits_for_a_lock_for_a_second)
     for (int i = 0; i < 2; i++) {
         run_well(store, a_blob_that_begins());
         check_lock_wait("blob_contents", "1s");
-        run_well(store, a_bulk_write());
+        run_well(store, a_bulk_write("noted"));
         check_lock_wait("entities", "250ms");
     }
     store_close(store);
@@ -1172,7 +1229,7 @@ Suite *test_lane_suite(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_full_lane_refuses_at_once);
-    tcase_add_test(tc, no_write_waits_for_a_bulk_write);
+    tcase_add_loop_test(tc, no_write_waits_for_a_large_one, 0, ARRAY_LEN(large_writes));
     tcase_add_test(tc, what_comes_too_late_is_not_begun);
     tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
     tcase_add_test(tc, operations_gather_beside_a_batch_as_large);
@@ -1183,6 +1240,7 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, what_gathers_is_taken_when_the_batch_ends);
     tcase_add_test(tc, what_reads_much_waits_for_what_reads_little);
     tcase_add_test(tc, an_account_leaves_a_thread_to_the_others);
+    tcase_add_test(tc, a_batch_of_a_lane_with_that_bound_is_of_one_account);
     tcase_add_test(tc, stopping_answers_what_waits_for_its_account);
     tcase_add_test(tc, a_lane_that_gives_way_rests_four_times_as_long_as_others_have_worked);
     tcase_add_test(tc, a_lane_that_has_stopped_refuses_what_another_passes_on);
