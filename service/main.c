@@ -42,7 +42,7 @@ enum {
     /* descriptors that the program needs beside callers' connections: its own files, and probes */
     OWN_FILES = 64 + 256,
     FEW_FILES = 1024,             /* fewer for callers' connections are worth a finding of `tavola doctor` */
-    BATCH_BYTES = 1024 * 1024,    /* of properties, that the writes of one transaction have */
+    BATCH_BYTES = 1024 * 1024,    /* the bound of the properties that one transaction writes */
     MAX_QUEUED_MESSAGES = 100000, /* the bound of a stream's length */
     MS_PER_SECOND = 1000,
     US_PER_MS = 1000,

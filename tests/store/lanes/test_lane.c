@@ -488,6 +488,26 @@ static void note_call(struct operation *operation)
     note_answer(operation);
 }
 
+/* Let two accounts' calls wait, so many of one in a row, before the lane begins; stop it when all are answered. */
+static void run_calls(struct lane *lane, int in_a_row)
+{
+    static struct operation calls[2 * CALLS];
+
+    batches.largest = batches.answered = answered_calls.dear = answered_calls.cheap = 0;
+    pthread_mutex_lock(&answered_calls.gate);
+    for (int i = 0; i < 2 * CALLS; i++) {
+        calls[i] = (struct operation){ .done = note_call,
+            .deadline_us = INT64_MAX,
+            .account = i / in_a_row % 2 == 0 ? STR_LITERAL("wide") : STR_LITERAL("narrow") };
+        ck_assert(lane_collect(lane, &calls[i]));
+    }
+    lane_run(lane, -1);
+    pthread_mutex_unlock(&answered_calls.gate);
+    await_answers(2 * CALLS);
+    lane_stop(lane);
+    lane_free(lane);
+}
+
 /*
  * An operation that reads much is a turn of its account; the other account has one call for each entity of its turns.
  */
@@ -501,21 +521,8 @@ START_TEST(what_reads_much_waits_for_what_reads_little)
         .batch_bytes = 1 << 20,
         .run = run_behind_gate,
         .more_cost = cost_of_call });
-    static struct operation calls[2 * CALLS];
 
-    batches.answered = answered_calls.dear = answered_calls.cheap = 0;
-    pthread_mutex_lock(&answered_calls.gate);
-    for (int i = 0; i < 2 * CALLS; i++) {
-        calls[i] = (struct operation){ .done = note_call,
-            .deadline_us = INT64_MAX,
-            .account = i < CALLS ? STR_LITERAL("wide") : STR_LITERAL("narrow") };
-        ck_assert(lane_collect(lane, &calls[i]));
-    }
-    lane_run(lane, -1);
-    pthread_mutex_unlock(&answered_calls.gate);
-    await_answers(2 * CALLS);
-    lane_stop(lane);
-    lane_free(lane);
+    run_calls(lane, CALLS);
     ck_assert_int_le(answered_calls.dear_before, MAX_BEFORE);
 }
 END_TEST
@@ -598,21 +605,8 @@ START_TEST(a_batch_of_a_lane_with_that_bound_is_of_one_account)
         .batch_operations = 2 * CALLS,
         .batch_bytes = 1 << 20,
         .run = check_account });
-    static struct operation calls[2 * CALLS];
 
-    batches.largest = batches.answered = 0;
-    pthread_mutex_lock(&answered_calls.gate);
-    for (int i = 0; i < 2 * CALLS; i++) {
-        calls[i] = (struct operation){ .done = note_answer,
-            .deadline_us = INT64_MAX,
-            .account = i % 2 == 0 ? STR_LITERAL("wide") : STR_LITERAL("narrow") };
-        ck_assert(lane_collect(lane, &calls[i]));
-    }
-    lane_run(lane, -1);
-    pthread_mutex_unlock(&answered_calls.gate);
-    await_answers(2 * CALLS);
-    lane_stop(lane);
-    lane_free(lane);
+    run_calls(lane, 1);
     ck_assert_int_gt(batches.largest, 1);
 }
 END_TEST
