@@ -14,7 +14,15 @@
 #include "base/log.h"
 #include "base/log_repeat.h"
 
-enum { MAX_WAITING = 20000, HINT_EVERY_US = 1000000 };
+enum {
+    MAX_WAITING = 20000,
+    /*
+     * Intents of one round trip to Redis. With a round trip for each commit, the messages of a stall would wait for as
+     * many as there were commits, while more come.
+     */
+    MAX_TOGETHER = 1024,
+    HINT_EVERY_US = 1000000,
+};
 
 /* The intents of one commit. Their keys follow them in the same allocation. */
 struct batch {
@@ -42,24 +50,44 @@ struct publisher {
     atomic_bool is_heard;
 };
 
-/* Wait for a batch, or until the hint has to be stored: then *out is NULL. false: the thread must stop. */
-static bool take_batch(struct publisher *publisher, struct batch **out)
+/* Batches that are published in one round trip. */
+struct taken {
+    struct batch *first;
+    size_t count; /* of the intents in all of them */
+};
+
+/* Take batches from the list, at least one, up to MAX_TOGETHER intents. The caller holds the lock. */
+static struct taken take_waiting(struct publisher *publisher)
+{
+    struct taken taken = { .first = publisher->first };
+    struct batch *last, *next = publisher->first;
+
+    do {
+        last = next;
+        taken.count += last->count;
+        next = last->next;
+    } while (next && taken.count + next->count <= MAX_TOGETHER);
+    last->next = NULL;
+    publisher->first = next;
+    if (!next)
+        publisher->end = &publisher->first;
+    publisher->waiting -= taken.count;
+    return taken;
+}
+
+/* Wait for batches, or until the hint has to be stored: then *out is empty. false: the thread must stop. */
+static bool take_batches(struct publisher *publisher, struct taken *out)
 {
     bool goes_on;
 
-    *out = NULL;
+    *out = (struct taken){ 0 };
     pthread_mutex_lock(&publisher->lock);
     while (!publisher->first && !publisher->stopping &&
            condition_wait_until(&publisher->changed, &publisher->lock, publisher->next_hint_us))
         continue;
     goes_on = !publisher->stopping;
-    if (goes_on && publisher->first) {
-        *out = publisher->first;
-        publisher->first = (*out)->next;
-        if (!publisher->first)
-            publisher->end = &publisher->first;
-        publisher->waiting -= (*out)->count;
-    }
+    if (goes_on && publisher->first)
+        *out = take_waiting(publisher);
     pthread_mutex_unlock(&publisher->lock);
     return goes_on;
 }
@@ -113,30 +141,56 @@ static void say_queue(struct log_repeat *outage, bool reachable, const struct er
         log_event(LOG_INFO, "queue", log_text("queue", "available"), log_number("failures", ended.failures));
 }
 
-static void publish_batch(struct publisher *publisher, struct batch *batch)
+/* The intents of all batches. They borrow the keys from these. */
+static struct intent *collect_intents(struct taken taken, struct arena *arena)
+{
+    struct intent *intents = ARENA_ARRAY(arena, struct intent, taken.count);
+    size_t count = 0;
+
+    for (const struct batch *batch = taken.first; batch; batch = batch->next) {
+        memcpy(intents + count, batch->intents, batch->count * sizeof(*intents));
+        count += batch->count;
+    }
+    return intents;
+}
+
+static void free_batches(struct batch *batch)
+{
+    while (batch) {
+        struct batch *next = batch->next;
+
+        free(batch);
+        batch = next;
+    }
+}
+
+static void publish_batches(struct publisher *publisher, struct taken taken)
 {
     struct error err = { 0 };
     size_t published;
     bool reachable;
+    ARENA_SCOPE arena;
 
+    arena_init(&arena);
     queue_set_shards(publisher->queue, atomic_load(&publisher->shards));
-    reachable = queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
+    reachable = queue_publish(publisher->queue, collect_intents(taken, &arena), taken.count, &published,
+                    &err) == STATUS_OK;
     atomic_store(&publisher->is_heard, reachable);
     say_queue(&publisher->outage, reachable, &err);
     FAILPOINT("publisher.after_publish");
     atomic_fetch_add(
-        &publisher->counts[reachable ? PUBLISHER_PUBLISHED : PUBLISHER_FAILED], (long long)batch->count);
-    free(batch);
+        &publisher->counts[reachable ? PUBLISHER_PUBLISHED : PUBLISHER_FAILED], (long long)taken.count);
+    free_batches(taken.first);
 }
 
 static void *run_publisher(void *context)
 {
     struct publisher *publisher = context;
-    struct batch *batch;
+    struct taken taken;
 
-    while (take_batch(publisher, &batch)) {
-        if (batch)
-            publish_batch(publisher, batch);
+    while (take_batches(publisher, &taken)) {
+        if (taken.first)
+            publish_batches(publisher, taken);
         if (clock_monotonic_us() >= publisher->next_hint_us)
             keep_hint(publisher);
     }
@@ -177,12 +231,7 @@ void publisher_stop(struct publisher *publisher)
     pthread_cond_signal(&publisher->changed);
     pthread_mutex_unlock(&publisher->lock);
     pthread_join(publisher->thread, NULL);
-    while (publisher->first) {
-        struct batch *batch = publisher->first;
-
-        publisher->first = batch->next;
-        free(batch);
-    }
+    free_batches(publisher->first);
     queue_close(publisher->queue);
     pthread_cond_destroy(&publisher->changed);
     pthread_mutex_destroy(&publisher->lock);

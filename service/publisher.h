@@ -26,7 +26,7 @@ struct publisher;
 MUST_USE enum status publisher_start(const struct queue_options *options, struct remembered *remembered,
     struct publisher **out, struct error *err);
 
-/* Finish the batch that is being sent, and drop the others. Accepts NULL. */
+/* Finish what is being sent, and drop the rest. Accepts NULL. */
 void publisher_stop(struct publisher *publisher);
 
 /* Set the number of streams. May be called from any thread. */
@@ -37,7 +37,7 @@ void publisher_push(struct publisher *publisher, const struct intent *intents, s
 
 enum publisher_outcome { PUBLISHER_PUBLISHED, PUBLISHER_FAILED, PUBLISHER_DROPPED, PUBLISHER_OUTCOMES };
 
-/* Whether Redis has accepted the last batch. true before the first batch. */
+/* Whether Redis has accepted what was sent last. true before anything was sent. */
 bool publisher_is_heard(const struct publisher *publisher);
 
 /* The number of intents with this outcome. */
