@@ -111,8 +111,9 @@ static size_t window_shard(const struct queue *queue, struct window window, size
     return (window.first + i) % queue->shard_count;
 }
 
-static void write_read_command(
-    struct queue *queue, struct window window, size_t max_each, int64_t wait_ms, struct redis_batch *batch)
+/* XREADGROUP of the streams of the shards. */
+static void write_read_command(struct queue *queue, const size_t *shards, size_t count, size_t max_each,
+    int64_t wait_ms, struct redis_batch *batch)
 {
     struct redis_command *command = redis_command(batch, "XREADGROUP");
 
@@ -126,9 +127,9 @@ static void write_read_command(
         redis_word_int(command, wait_ms);
     }
     redis_word(command, STR_LITERAL("STREAMS"));
-    for (size_t i = 0; i < window.count; i++)
-        redis_word(command, queue->shards[window_shard(queue, window, i)].keys[KEY_STREAM]);
-    for (size_t i = 0; i < window.count; i++)
+    for (size_t i = 0; i < count; i++)
+        redis_word(command, queue->shards[shards[i]].keys[KEY_STREAM]);
+    for (size_t i = 0; i < count; i++)
         redis_word(command, STR_LITERAL(">"));
 }
 
@@ -177,13 +178,16 @@ static bool take_read_reply(
 static enum status read_waiting(struct claimed *claimed, struct window window, size_t max_each,
     int64_t wait_ms, size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
+    size_t shards[QUEUE_MAX_SHARDS];
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
     arena_init(&arena);
     redis_batch_init(&batch, &arena, 1);
     queue_flush(claimed->queue);
-    write_read_command(claimed->queue, window, max_each, wait_ms, &batch);
+    for (size_t i = 0; i < window.count; i++)
+        shards[i] = window_shard(claimed->queue, window, i);
+    write_read_command(claimed->queue, shards, window.count, max_each, wait_ms, &batch);
     TRY(redis_run(claimed->queue->redis, &batch, wait_ms, err));
     TRY(redis_reply_status(batch.replies[0], err));
     if (!take_read_reply(batch.replies[0], claimed, returned))
@@ -191,42 +195,143 @@ static enum status read_waiting(struct claimed *claimed, struct window window, s
     return STATUS_OK;
 }
 
-/* The script creates a missing group. What one shard has given is taken also if another shard fails. */
-static enum status read_at_once(struct claimed *claimed, struct window window, size_t max_each,
+/*
+ * A claim without a wait, in one pipeline: what is acknowledged later; claim.lua for each shard where messages wait for
+ * their turn; one XREADGROUP for the others, which costs Redis much less than a script for each; and for every shard,
+ * whether messages wait there now.
+ */
+struct reading {
+    size_t scripts[QUEUE_MAX_SHARDS], plain[QUEUE_MAX_SHARDS]; /* shards */
+    size_t script_count, plain_count;
+    size_t settled;    /* replies to what is acknowledged */
+    enum status first; /* the first failure */
+};
+
+static void write_script(struct queue *queue, size_t shard, size_t wanted, struct redis_batch *batch)
+{
+    struct redis_command *command = queue_script(queue, shard, &lua_claim, batch);
+
+    redis_word(command, queue_group);
+    redis_word(command, queue->consumer);
+    redis_word_int(command, (int64_t)wanted);
+    redis_word_int(command, MESSAGE_CTIDS_DIGITS);
+}
+
+static void write_reading(struct queue *queue, struct window window, size_t max_each, struct reading *reading,
+    struct redis_batch *batch)
+{
+    queue_write_later(queue, batch);
+    *reading = (struct reading){ .settled = batch->count };
+    for (size_t i = 0; i < window.count; i++) {
+        size_t shard = window_shard(queue, window, i);
+
+        if (queue->shards[shard].by_script)
+            reading->scripts[reading->script_count++] = shard;
+        else
+            reading->plain[reading->plain_count++] = shard;
+    }
+    for (size_t i = 0; i < reading->script_count; i++)
+        write_script(queue, reading->scripts[i], max_each, batch);
+    if (reading->plain_count > 0)
+        write_read_command(queue, reading->plain, reading->plain_count, max_each, 0, batch);
+    for (size_t i = 0; i < window.count; i++)
+        redis_word(
+            redis_command(batch, "EXISTS"), queue->shards[window_shard(queue, window, i)].keys[KEY_WAITING]);
+}
+
+static void take_messages(struct reading *reading, const redisReply *reply, struct claimed *claimed,
+    size_t returned[QUEUE_MAX_SHARDS], struct error *err)
+{
+    struct error *cause = reading->first == STATUS_OK ? err : NULL;
+    enum status status = redis_reply_status(reply, cause);
+
+    if (status == STATUS_OK && !take_read_reply(reply, claimed, returned))
+        status = queue_unexpected(cause, "claim");
+    if (reading->first == STATUS_OK)
+        reading->first = status;
+}
+
+/* What one script has given is taken also if another fails. */
+static void take_scripts(struct reading *reading, redisReply *const *replies, struct claimed *claimed,
+    size_t returned[QUEUE_MAX_SHARDS], struct error *err)
+{
+    for (size_t i = 0; i < reading->script_count; i++)
+        take_messages(reading, replies[i], claimed, returned, err);
+}
+
+/*
+ * XREADGROUP reads nothing if one of its streams has no group, or is none. Then the script reads each of them, and
+ * creates the group.
+ */
+static void take_plain(struct reading *reading, const redisReply *reply, struct claimed *claimed,
+    size_t returned[QUEUE_MAX_SHARDS])
+{
+    if (redis_reply_status(reply, NULL) == STATUS_OK && take_read_reply(reply, claimed, returned))
+        return;
+    for (size_t i = 0; i < reading->plain_count; i++)
+        claimed->queue->shards[reading->plain[i]].by_script = true;
+}
+
+static void note_waiting(struct queue *queue, struct window window, redisReply *const *replies)
+{
+    for (size_t i = 0; i < window.count; i++) {
+        int64_t waiting;
+
+        queue->shards[window_shard(queue, window, i)].by_script =
+            redis_reply_int(replies[i], &waiting) && waiting > 0;
+    }
+}
+
+/* Run the script for the shards that XREADGROUP has read, or not, and that need it. */
+static enum status read_rest(struct claimed *claimed, size_t max_each, struct reading *reading,
     size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
     struct queue *queue = claimed->queue;
-    struct error failure = { 0 };
-    enum status first;
-    size_t settled;
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
     arena_init(&arena);
-    redis_batch_init(&batch, &arena, queue_later_room(queue) + window.count);
-    queue_write_later(queue, &batch);
-    settled = batch.count;
-    for (size_t i = 0; i < window.count; i++) {
-        struct redis_command *command =
-            queue_script(queue, window_shard(queue, window, i), &lua_claim, &batch);
+    redis_batch_init(&batch, &arena, reading->plain_count);
+    reading->script_count = 0;
+    for (size_t i = 0; i < reading->plain_count; i++) {
+        size_t shard = reading->plain[i];
 
-        redis_word(command, queue_group);
-        redis_word(command, queue->consumer);
-        redis_word_int(command, (int64_t)max_each);
-        redis_word_int(command, MESSAGE_CTIDS_DIGITS);
+        if (!queue->shards[shard].by_script || returned[shard] >= max_each)
+            continue;
+        reading->scripts[reading->script_count++] = shard;
+        write_script(queue, shard, max_each - returned[shard], &batch);
     }
-    first = redis_run(queue->redis, &batch, 0, &failure);
-    queue_end_later(queue, first, &failure, &batch, settled);
-    if (first != STATUS_OK)
-        return error_set(err, first, "%s", failure.message);
-    for (size_t i = settled; i < batch.count; i++) {
-        enum status status = redis_reply_status(batch.replies[i], first == STATUS_OK ? err : NULL);
+    TRY(redis_run(queue->redis, &batch, 0, err));
+    take_scripts(reading, batch.replies, claimed, returned, err);
+    return reading->first;
+}
 
-        if (status == STATUS_OK && !take_read_reply(batch.replies[i], claimed, returned))
-            status = queue_unexpected(first == STATUS_OK ? err : NULL, "claim");
-        first = first == STATUS_OK ? status : first;
+static enum status read_at_once(struct claimed *claimed, struct window window, size_t max_each,
+    size_t returned[QUEUE_MAX_SHARDS], struct error *err)
+{
+    struct queue *queue = claimed->queue;
+    redisReply *const *replies;
+    struct error failure = { 0 };
+    struct reading reading;
+    enum status status;
+    ARENA_SCOPE arena;
+    REDIS_BATCH batch;
+
+    arena_init(&arena);
+    redis_batch_init(&batch, &arena, queue_later_room(queue) + 2 * window.count + 1);
+    write_reading(queue, window, max_each, &reading, &batch);
+    status = redis_run(queue->redis, &batch, 0, &failure);
+    queue_end_later(queue, status, &failure, &batch, reading.settled);
+    if (status != STATUS_OK)
+        return error_set(err, status, "%s", failure.message);
+    replies = batch.replies + reading.settled;
+    take_scripts(&reading, replies, claimed, returned, err);
+    note_waiting(queue, window, replies + reading.script_count + (reading.plain_count > 0));
+    if (reading.plain_count > 0) {
+        take_plain(&reading, replies[reading.script_count], claimed, returned);
+        status = read_rest(claimed, max_each, &reading, returned, reading.first == STATUS_OK ? err : NULL);
     }
-    return claimed->count > 0 ? STATUS_OK : first;
+    return claimed->count > 0 ? STATUS_OK : reading.first != STATUS_OK ? reading.first : status;
 }
 
 static enum status read_once(struct claimed *claimed, struct window window, size_t max_each, int64_t wait_ms,

@@ -28,6 +28,7 @@ enum shard_key {
 struct shard {
     struct str keys[SHARD_KEYS];
     char cursor[40]; /* where the next reclaim continues */
+    bool by_script;  /* the next claim from it runs claim.lua: queue_claim.c */
 };
 
 struct queue {

@@ -37,15 +37,11 @@ local function move(most)
   end
 end
 
-local function is_waiting()
-  return redis.call('EXISTS', waiting) == 1
-end
-
 local function read()
   return redis.pcall('XREADGROUP', 'GROUP', group, consumer, 'COUNT', wanted, 'STREAMS', stream, '>')
 end
 
-if is_waiting() then
+if redis.call('EXISTS', waiting) == 1 then
   move(wanted - redis.call('XLEN', stream) + (redis.pcall('XPENDING', stream, group)[1] or 0))
 end
 local claimed = read()
@@ -56,7 +52,7 @@ end
 if claimed and claimed.err then
   return claimed
 end
-if claimed and is_waiting() then
+if claimed then
   move(math.min(wanted, MAX_LEFT))
 end
 return claimed

@@ -80,8 +80,10 @@ for account, turn in pairs(next_of) do
   redis.call('HSET', turns, account, turn)
 end
 if added > 0 then
-  for _, key in ipairs(KEYS) do
-    redis.call('EXPIRE', key, 86400)
+  redis.call('EXPIRE', stream, 86400)
+  if count > 0 then
+    redis.call('EXPIRE', waiting, 86400)
+    redis.call('EXPIRE', turns, 86400)
   end
 end
 return added

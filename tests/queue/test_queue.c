@@ -610,6 +610,18 @@ START_TEST(every_shard_is_served)
 }
 END_TEST
 
+START_TEST(a_shard_that_cannot_be_read_does_not_hold_up_the_others)
+{
+    struct intent intent = an_intent(1, "r");
+
+    for (int i = 0; i < 3; i++) {
+        publish(&intent, 1);
+        redis_server_command(&server, "SET", "tavola:{q0}:intents", "mine", NULL);
+        ck_assert_int_eq(claim(queue, 8, 1)->shard, 1);
+    }
+}
+END_TEST
+
 START_TEST(a_claim_is_filled_up_from_the_shard_that_has_more)
 {
     struct intent intents[20];
@@ -773,6 +785,7 @@ static TCase *four_shards(void)
     tcase_add_checked_fixture(tc, given_four_shards, the_queue_goes);
     tcase_set_timeout(tc, 30);
     tcase_add_test(tc, every_shard_is_served);
+    tcase_add_test(tc, a_shard_that_cannot_be_read_does_not_hold_up_the_others);
     tcase_add_test(tc, a_claim_is_filled_up_from_the_shard_that_has_more);
     tcase_add_test(tc, a_claim_of_one_finds_the_one_shard_with_work);
     tcase_add_test(tc, shards_are_taken_over_and_handed_back);

@@ -367,6 +367,27 @@ START_TEST(a_claim_leaves_some_for_consumers_that_wait)
 }
 END_TEST
 
+START_TEST(a_claim_runs_a_script_only_if_messages_wait)
+{
+    long long before;
+
+    publish("a", 1);
+    claim(1); /* by the script, which has made the group */
+
+    publish("a", MANY);
+    before = redis_server_script_calls(&server);
+    claim(2 * UNREAD);
+    ck_assert_int_eq(redis_server_script_calls(&server) - before, 1);
+    claim(MANY - 2 * UNREAD);
+    ck_assert_int_eq(redis_server_script_calls(&server) - before, 2);
+
+    publish("a", 8);
+    before = redis_server_script_calls(&server);
+    claim(8);
+    ck_assert_int_eq(redis_server_script_calls(&server) - before, 0);
+}
+END_TEST
+
 /* Workers of a version without turns only read the stream. */
 START_TEST(a_message_is_appended_if_nothing_is_unread)
 {
@@ -443,6 +464,7 @@ Suite *test_turns_suite(void)
     tcase_add_test(tc, work_with_long_turns_goes_on_beside_a_full_account);
     tcase_add_test(tc, a_message_that_waits_costs_nothing_more);
     tcase_add_test(tc, the_rest_of_work_is_the_message_that_waits);
+    tcase_add_test(tc, a_claim_runs_a_script_only_if_messages_wait);
     tcase_add_test(tc, a_message_is_appended_if_nothing_is_unread);
     tcase_add_test(tc, what_is_no_message_is_left_out);
     tcase_add_test(tc, a_claim_leaves_some_for_consumers_that_wait);

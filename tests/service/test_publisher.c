@@ -53,13 +53,6 @@ static void wait_for_published(long long count)
         nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
 }
 
-static long long calls_of_scripts(void)
-{
-    return redis_server_command(&server, "EVAL",
-        "return tonumber(string.match(redis.call('INFO', 'commandstats'), 'cmdstat_evalsha:calls=(%d+)') or 0)",
-        "0", NULL);
-}
-
 static long long messages(void)
 {
     return redis_server_command(&server, "XLEN", "tavola:{q0}:intents", NULL) +
@@ -73,7 +66,7 @@ START_TEST(commits_that_wait_for_redis_are_published_together)
     given_a_publisher();
     commit(0);
     wait_for_published(1);
-    before = calls_of_scripts();
+    before = redis_server_script_calls(&server);
     kill(server.pid, SIGSTOP);
     waitpid(server.pid, NULL, WUNTRACED);
     for (int i = 1; i <= COMMITS; i++)
@@ -82,7 +75,7 @@ START_TEST(commits_that_wait_for_redis_are_published_together)
     wait_for_published(1 + COMMITS);
     ck_assert_int_eq(messages(), 1 + COMMITS);
     /* one of those that were being sent when Redis stood still, one of the others */
-    ck_assert_int_le(calls_of_scripts() - before, 2);
+    ck_assert_int_le(redis_server_script_calls(&server) - before, 2);
     it_goes();
 }
 END_TEST

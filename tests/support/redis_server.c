@@ -119,3 +119,11 @@ long long redis_server_command(struct redis_server *server, const char *word, ..
     redisFree(connection);
     return number;
 }
+
+long long redis_server_script_calls(struct redis_server *server)
+{
+    return redis_server_command(server, "EVAL",
+        "return tonumber(string.match(redis.call('INFO', 'commandstats'), 'cmdstat_evalsha:calls=(%d+)') or "
+        "0)",
+        "0", NULL);
+}

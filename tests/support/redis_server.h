@@ -31,4 +31,7 @@ void redis_server_restart(struct redis_server *server);
  */
 long long redis_server_command(struct redis_server *server, const char *word, ...) __attribute__((sentinel));
 
+/* How many scripts the server has been asked to run. */
+long long redis_server_script_calls(struct redis_server *server);
+
 #endif
