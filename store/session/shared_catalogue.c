@@ -11,6 +11,8 @@
 #include "base/condition.h"
 #include "store/session/catalogue_load.h"
 
+enum { MIN_SHARE = 15 }; /* a reading after another's gets at least this part of the time limit */
+
 struct shared_catalogue {
     pthread_mutex_t mutex;
     pthread_cond_t read; /* a session has finished reading the catalogue */
@@ -109,19 +111,37 @@ static void keep(struct shared_catalogue *shared, const struct catalogue_reading
     catalogue_retain(fresh->catalogue);
 }
 
+/*
+ * Read on the connection within what is left of its time limit, of which the wait for another session has used some: a
+ * database that does not answer would hold up the others twice as long as the first.
+ */
+static enum status read_in_rest(struct pg *pg, const struct catalogue *known, int64_t begun_us,
+    struct catalogue_reading *out, struct error *err)
+{
+    int64_t limit_us = pg->limit_us, rest_us = begun_us + limit_us - clock_monotonic_us();
+    int64_t min_us = limit_us / MIN_SHARE;
+    enum status status;
+
+    out->asked_us = clock_monotonic_us();
+    pg->limit_us = rest_us > min_us ? rest_us : min_us;
+    status = catalogue_load(pg, known, &out->catalogue, err);
+    pg->limit_us = limit_us;
+    return status;
+}
+
 enum status shared_catalogue_get(struct shared_catalogue *shared, struct pg *pg,
     const struct catalogue *known, int64_t since_us, struct catalogue_reading *out, struct error *err)
 {
     struct catalogue_reading fresh = { NULL };
     struct catalogue_reading before;
+    int64_t begun_us = clock_monotonic_us();
     enum status status;
     bool first;
 
-    if (look_at_newest(shared, known, since_us, clock_monotonic_us() + pg->limit_us, out, &first))
+    if (look_at_newest(shared, known, since_us, begun_us + pg->limit_us, out, &first))
         return STATUS_OK;
     before = *out;
-    fresh.asked_us = clock_monotonic_us();
-    status = catalogue_load(pg, before.catalogue, &fresh.catalogue, err);
+    status = read_in_rest(pg, before.catalogue, begun_us, &fresh, err);
     pthread_mutex_lock(&shared->mutex);
     if (first) {
         shared->reading = false;

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "domain/indexes/index_codec.h"
 #include "store/catalogue/table_calls.h"
 #include "store/indexes/index_calls.h"
@@ -250,6 +251,40 @@ START_TEST(one_session_reads_for_all)
 }
 END_TEST
 
+enum { LIMIT_US = 1500000 };
+
+static void *time_in_thread(void *argument)
+{
+    struct session *session = argument;
+    int64_t *took_us = ARENA_NEW(&session->arena, int64_t), begun_us = clock_monotonic_us();
+
+    ck_assert_int_ne(session_refresh(session, NULL, NULL), STATUS_OK);
+    *took_us = clock_monotonic_us() - begun_us;
+    return took_us;
+}
+
+/* The time of two limits, one after the other, would be that of a stop while the database stands still. */
+START_TEST(a_reading_without_an_answer_costs_all_one_time_limit)
+{
+    pthread_t threads[READERS];
+
+    check_readers();
+    make_table("Letters");
+    test_sql(holder, "begin; lock table tables in access exclusive mode");
+    for (int i = 0; i < READERS; i++) {
+        readers[i].pg.limit_us = LIMIT_US;
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, time_in_thread, &readers[i]), 0);
+    }
+    for (int i = 0; i < READERS; i++) {
+        void *took_us;
+
+        ck_assert_int_eq(pthread_join(threads[i], &took_us), 0);
+        ck_assert_int_lt(*(int64_t *)took_us, LIMIT_US * 3 / 2);
+    }
+    test_sql(holder, "rollback");
+}
+END_TEST
+
 Suite *test_shared_catalogue_suite(void)
 {
     Suite *suite = suite_create("shared_catalogue");
@@ -262,6 +297,7 @@ Suite *test_shared_catalogue_suite(void)
     tcase_add_test(tc, a_version_that_says_nothing_is_read_whole);
     tcase_add_loop_test(tc, another_history_is_read_whole, 0, 2);
     tcase_add_test(tc, one_session_reads_for_all);
+    tcase_add_test(tc, a_reading_without_an_answer_costs_all_one_time_limit);
     suite_add_tcase(suite, tc);
     return suite;
 }
