@@ -239,24 +239,19 @@ static void write_reading(struct queue *queue, struct window window, size_t max_
             redis_command(batch, "EXISTS"), queue->shards[window_shard(queue, window, i)].keys[KEY_WAITING]);
 }
 
-static void take_messages(struct reading *reading, const redisReply *reply, struct claimed *claimed,
-    size_t returned[QUEUE_MAX_SHARDS], struct error *err)
-{
-    struct error *cause = reading->first == STATUS_OK ? err : NULL;
-    enum status status = redis_reply_status(reply, cause);
-
-    if (status == STATUS_OK && !take_read_reply(reply, claimed, returned))
-        status = queue_unexpected(cause, "claim");
-    if (reading->first == STATUS_OK)
-        reading->first = status;
-}
-
-/* What one script has given is taken also if another fails. */
+/* What one script has given is taken also if another fails. err: set by the first failure only. */
 static void take_scripts(struct reading *reading, redisReply *const *replies, struct claimed *claimed,
     size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
-    for (size_t i = 0; i < reading->script_count; i++)
-        take_messages(reading, replies[i], claimed, returned, err);
+    for (size_t i = 0; i < reading->script_count; i++) {
+        struct error *cause = reading->first == STATUS_OK ? err : NULL;
+        enum status status = redis_reply_status(replies[i], cause);
+
+        if (status == STATUS_OK && !take_read_reply(replies[i], claimed, returned))
+            status = queue_unexpected(cause, "claim");
+        if (reading->first == STATUS_OK)
+            reading->first = status;
+    }
 }
 
 /*
@@ -282,11 +277,15 @@ static void note_waiting(struct queue *queue, struct window window, redisReply *
     }
 }
 
-/* Run the script for the shards that XREADGROUP has read, or not, and that need it. */
-static enum status read_rest(struct claimed *claimed, size_t max_each, struct reading *reading,
+/*
+ * Run the script for those shards of the XREADGROUP where messages wait, or which it could not read. A shard that has
+ * given its full share is left for the next claim.
+ */
+static void read_rest(struct claimed *claimed, size_t max_each, struct reading *reading,
     size_t returned[QUEUE_MAX_SHARDS], struct error *err)
 {
     struct queue *queue = claimed->queue;
+    enum status status;
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
@@ -301,9 +300,11 @@ static enum status read_rest(struct claimed *claimed, size_t max_each, struct re
         reading->scripts[reading->script_count++] = shard;
         write_script(queue, shard, max_each - returned[shard], &batch);
     }
-    TRY(redis_run(queue->redis, &batch, 0, err));
-    take_scripts(reading, batch.replies, claimed, returned, err);
-    return reading->first;
+    status = redis_run(queue->redis, &batch, 0, reading->first == STATUS_OK ? err : NULL);
+    if (status == STATUS_OK)
+        take_scripts(reading, batch.replies, claimed, returned, err);
+    else if (reading->first == STATUS_OK)
+        reading->first = status;
 }
 
 static enum status read_at_once(struct claimed *claimed, struct window window, size_t max_each,
@@ -329,9 +330,9 @@ static enum status read_at_once(struct claimed *claimed, struct window window, s
     note_waiting(queue, window, replies + reading.script_count + (reading.plain_count > 0));
     if (reading.plain_count > 0) {
         take_plain(&reading, replies[reading.script_count], claimed, returned);
-        status = read_rest(claimed, max_each, &reading, returned, reading.first == STATUS_OK ? err : NULL);
+        read_rest(claimed, max_each, &reading, returned, err);
     }
-    return claimed->count > 0 ? STATUS_OK : reading.first != STATUS_OK ? reading.first : status;
+    return claimed->count > 0 ? STATUS_OK : reading.first;
 }
 
 static enum status read_once(struct claimed *claimed, struct window window, size_t max_each, int64_t wait_ms,

@@ -18,7 +18,7 @@ enum {
     MAX_WAITING = 20000,
     /*
      * Intents of one round trip to Redis. With a round trip for each commit, the messages of a stall would wait for as
-     * many as there were commits, while more come.
+     * many round trips as there were commits, while more commits come.
      */
     MAX_TOGETHER = 1024,
     HINT_EVERY_US = 1000000,

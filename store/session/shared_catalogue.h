@@ -36,7 +36,7 @@ struct catalogue_reading {
  * caller's catalogue; may be NULL.
  *
  * A caller waits for another session's reading as long as it would wait for its own connection, and
- * then reads by itself, in what is left of that time or a fifteenth of it.
+ * then reads by itself, in what is left of that time, at least a fifteenth of it.
  */
 MUST_USE enum status shared_catalogue_get(struct shared_catalogue *shared, struct pg *pg,
     const struct catalogue *known, int64_t since_us, struct catalogue_reading *out, struct error *err);

@@ -240,7 +240,7 @@ START_TEST(reply_may_come_from_any_thread)
 }
 END_TEST
 
-/* A thread that serves no queue, which the main thread does if tests of replies that are held have run in it. */
+/* In a thread of its own: in one process with the tests of coalesce.c, the main thread is one that serves a queue. */
 static void *reply_to_all(void *ended_meanwhile)
 {
     coalesce_replies(true);

@@ -47,9 +47,9 @@ static void commit(int number)
 }
 
 /* The time limit of the test case ends a wait for what never comes. */
-static void wait_for_published(long long count)
+static void wait_for(enum publisher_outcome outcome, long long count)
 {
-    while (publisher_count(publisher, PUBLISHER_PUBLISHED) < count)
+    while (publisher_count(publisher, outcome) < count)
         nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
 }
 
@@ -65,16 +65,16 @@ START_TEST(commits_that_wait_for_redis_are_published_together)
 
     given_a_publisher();
     commit(0);
-    wait_for_published(1);
+    wait_for(PUBLISHER_PUBLISHED, 1);
     before = redis_server_script_calls(&server);
     kill(server.pid, SIGSTOP);
     waitpid(server.pid, NULL, WUNTRACED);
     for (int i = 1; i <= COMMITS; i++)
         commit(i);
     kill(server.pid, SIGCONT);
-    wait_for_published(1 + COMMITS);
+    wait_for(PUBLISHER_PUBLISHED, 1 + COMMITS);
     ck_assert_int_eq(messages(), 1 + COMMITS);
-    /* one of those that were being sent when Redis stood still, one of the others */
+    /* one call for what was sent to the Redis that stood still, and one for all the rest */
     ck_assert_int_le(redis_server_script_calls(&server) - before, 2);
     it_goes();
 }
@@ -85,8 +85,7 @@ START_TEST(what_cannot_be_published_is_counted_and_dropped)
     given_a_publisher();
     redis_server_kill(&server);
     commit(0);
-    while (publisher_count(publisher, PUBLISHER_FAILED) < 1)
-        nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
+    wait_for(PUBLISHER_FAILED, 1);
     ck_assert(!publisher_is_heard(publisher));
     ck_assert_int_eq(publisher_count(publisher, PUBLISHER_PUBLISHED), 0);
     it_goes();
