@@ -319,8 +319,11 @@ class Copies(CopyCase):
         self.manager("1", Name="Ada Lovelace")
         self.manager("2", Name="Grace Hopper")
         self.assertEqual(self.status(rule).waiting_sources, 2)
-        # From here on the relay finds both together; of two hints, one could be held back and the other not.
+        # From here on the relay finds both together: of two hints, one could be held back and the other not, and it looks
+        # only for intents that are a second old.
         wait_for("the hints to be held back", lambda: self.hints() == [added + 2, 0], 10)
+        wait_for("both to be old enough",
+                 lambda: metrics.read(self.metrics_path).value("tavola_queue_lag_seconds", kind="visit") > 2, 30)
         self.client.control_queue(control=RESUME)
         rows = [change.entity.row_key for change in watch.until(2001)]
         self.assertLess(rows.index("last"), 2000)
