@@ -28,6 +28,8 @@ enum {
     /* keys that fail alone in a batch: after so many each time the rest is released if new messages wait */
     FAILED_PER_LOOK = 16,
     MAX_FAILED = 128, /* then the rest is released in any case */
+    /* how long keys run alone until the rest is put back if new messages wait: they should take CLAIM_TARGET_US */
+    PUT_BACK_AFTER_US = 100000,
 };
 
 #define BURY "bury"
@@ -382,6 +384,44 @@ static void run_together(struct batch *batch, struct worker_ctx *ctx, const stru
         (void)run_part(batch, ctx, &all);
 }
 
+/*
+ * The size of a claim follows from what the work of the last one took. If this work takes much longer, such as calls of
+ * a host that hangs, the work of other accounts that came meanwhile must not wait for all of it.
+ */
+static bool must_put_back(struct batch *batch, struct worker_ctx *ctx)
+{
+    int64_t now_us = ctx->now_us();
+
+    if (ctx->polled || batch->store_failed || batch->gave_way || worker_is_stopping(ctx->shared) ||
+        now_us - batch->looked_us < PUT_BACK_AFTER_US)
+        return false;
+    batch->looked_us = now_us;
+    return have_new_messages(ctx);
+}
+
+/*
+ * Publish the open items again, which then wait for the turn of their account. Suspects stay: only their own messages
+ * tell that they were begun before.
+ */
+static void put_back(struct batch *batch, struct worker_ctx *ctx)
+{
+    struct intent *rest = ARENA_ARRAY(&ctx->arena, struct intent, batch->item_count);
+    size_t count = 0;
+
+    for (size_t i = 0; i < batch->item_count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->disposition != DISPOSITION_OPEN || is_suspect(item))
+            continue;
+        item->disposition = DISPOSITION_DONE;
+        batch->put_back += item->count;
+        rest[count] = item->intent;
+        rest[count++].account = worker_account_of(ctx->store, item->intent.table_id);
+    }
+    metrics_count(ctx->shared, WORKER_RELEASED, count);
+    worker_publish(ctx, rest, count);
+}
+
 /* Run the open items one by one. Those of an attempt that a lock has ended were not asked about yet. */
 static void run_open(struct batch *batch, struct worker_ctx *ctx)
 {
@@ -392,6 +432,8 @@ static void run_open(struct batch *batch, struct worker_ctx *ctx)
     for (size_t i = 0; i < batch->item_count; i++) {
         struct item *item = &batch->items[i];
 
+        if (item->disposition == DISPOSITION_OPEN && must_put_back(batch, ctx))
+            put_back(batch, ctx);
         if (item->disposition == DISPOSITION_OPEN)
             item->disposition = run_alone(batch, ctx, item);
         if (item->disposition == DISPOSITION_AGAIN)
@@ -408,7 +450,7 @@ void batch_run(struct batch *batch, struct worker_ctx *ctx)
         if (steps[i].together)
             run_together(batch, ctx, &steps[i]);
     }
-    open_us = ctx->now_us();
+    open_us = batch->looked_us = ctx->now_us();
     run_open(batch, ctx);
     batch->together_us = open_us - begun_us;
     batch->alone_us = ctx->now_us() - open_us;

@@ -367,7 +367,7 @@ static void note_claim(struct loop *loop, const struct batch *batch, size_t coun
     else if (reclaimed && batch->troubles > 0)
         loop->next_reclaim_us = loop->ctx->now_us() + RECLAIM_EVERY_MS * 1000;
     if (batch->troubles == 0)
-        loop->claim_size = claim_size_next(claim_size(loop, false), count,
+        loop->claim_size = claim_size_next(claim_size(loop, false), count - batch->put_back,
             batch->alone_us + batch->together_us / TOGETHER_SHARE,
             (size_t)loop->ctx->shared->config->claim_batch);
 }

@@ -26,7 +26,7 @@ static const struct row {
     [WORKER_BURIED] = { "tavola_worker_dead_letters_total", "", "Pieces of work given up as dead letters." },
     [WORKER_RELEASED] = { "tavola_worker_released_total", "",
         "Pieces of work released without a result: the database was away, the worker stops, or new messages "
-        "wait behind many that fail." },
+        "wait behind many that fail, or behind work that takes long." },
     [WORKER_RELAYED] = { "tavola_relay_published_total", "", "Intents published that the server had not." },
     [WORKER_EFFECTS_DONE] = { "tavola_worker_effects_total", "result=\"done\"",
         "Attempts at effects of steps outside the database." },

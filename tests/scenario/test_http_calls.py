@@ -296,7 +296,7 @@ class Accounts(SecurityCase):
         requests = list(self.receiver.requests)
         paths, keys = [each.path for each in requests], [each.headers[KEY] for each in requests]
         last = max(keys.index(one) for one in self.receiver.keys("/answers"))  # at first: on a slow machine a call may be repeated
-        self.assertLess(paths[:last].count("/hangs"), 10, paths)
+        self.assertLess(paths[:last].count("/hangs"), 20, paths)
         self.receiver.go_on()
         for name in names:
             self.assertEqual(self.other.wait_transaction(transaction_id=name, timeout=60).transaction.state, DONE)

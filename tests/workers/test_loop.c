@@ -68,6 +68,8 @@ static void fake_step(void)
 {
     fake.steps++;
     now_us += fake.step_us;
+    if (fake.meanwhile)
+        fake.meanwhile();
 }
 
 static enum status fake_down(struct error *err)
@@ -855,6 +857,43 @@ static void publish_new(void)
 {
     publish(INTENT_RECONCILE, "new");
 }
+
+/* Work that takes longer than its claim was made for; `count` messages, which are claimed together. */
+static void publish_slow_work(size_t count)
+{
+    static const char *const rows[] = { "a", "b", "c", "d" };
+
+    fake.step_us = 150 * 1000;
+    fake.steps_left = 1;
+    for (size_t i = 0; i < count; i++)
+        publish(INTENT_TRANSACTION, rows[i]);
+}
+
+START_TEST(while_something_new_waits_the_rest_of_slow_work_is_put_back)
+{
+    publish_slow_work(4);
+    fake.meanwhile = publish_new_once;
+
+    ck_assert_uint_eq(loop_turn(&loop), 4);
+    ck_assert_int_eq(fake.steps, 1);
+    check_queue(3 + 1, 0);
+    while (loop_turn(&loop) > 0)
+        continue;
+    ck_assert_int_eq(fake.steps, 4);
+    ck_assert_str_eq(fake.reconciled, " new|");
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(slow_work_is_not_put_back_for_nothing)
+{
+    publish_slow_work(4);
+
+    ck_assert_uint_eq(loop_turn(&loop), 4);
+    ck_assert_int_eq(fake.steps, 4);
+    check_queue(0, 0);
+}
+END_TEST
 
 START_TEST(failures_have_their_turns_however_much_is_new)
 {
@@ -1921,6 +1960,8 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, many_culprits_are_not_searched_for);
     tcase_add_test(consumer, after_many_failures_the_rest_goes_back_and_comes_after_what_is_new);
     tcase_add_test(consumer, while_something_new_waits_fewer_failures_send_the_rest_back);
+    tcase_add_test(consumer, while_something_new_waits_the_rest_of_slow_work_is_put_back);
+    tcase_add_test(consumer, slow_work_is_not_put_back_for_nothing);
     tcase_add_test(consumer, failures_have_their_turns_however_much_is_new);
     tcase_add_test(consumer, a_lock_is_not_waited_for_by_quarters);
     tcase_add_test(consumer, the_first_lock_ends_the_search_for_culprits);
