@@ -55,12 +55,12 @@ MUTANTS = [
              "    TRY(request_rows_take(session, &set->requests, err));\n",
              "    TRY(request_rows_take(session, &set->requests, err));\n"
              "    TRY(take_rows(session, set, &stored, err));\n"),
-            ("store/entities/sql/request_insert.sql", "$4::bytea[], $5::bytea[])", "$4::bytea[], $5::bytea[]) on conflict do nothing")],
+            ("store/entities/sql/request_insert.sql", "unnest($5::bytea[])", "unnest($5::bytea[]) on conflict do nothing")],
      "test_store", "requests",
      ["servers_that_race_for_one_request_do_it_once", "servers_that_race_for_one_id_do_not_share_it"]),
 
     # Upserts that read no record rely on its key.
-    ("G5", [("store/entities/sql/request_insert.sql", "$4::bytea[], $5::bytea[])", "$4::bytea[], $5::bytea[]) on conflict do nothing")],
+    ("G5", [("store/entities/sql/request_insert.sql", "unnest($5::bytea[])", "unnest($5::bytea[]) on conflict do nothing")],
      "test_store", "requests",
      ["a_repeat_among_upserts_changes_nothing", "servers_that_race_for_one_request_do_it_once",
       "servers_that_race_for_one_id_do_not_share_it"]),

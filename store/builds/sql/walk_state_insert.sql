@@ -5,6 +5,9 @@
 -- the keys of the rows inserted here, in the order of the arrays.
 insert into index_state (table_id, partition_key, row_key, bucket, applied, manifest)
 select u.t, u.p, u.r, u.b, u.a, u.m
-from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::bytea[]) u(t, p, r, b, a, m)
+from (
+    select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
+        unnest($5::int8[]) as a, unnest($6::bytea[]) as m
+) u
 on conflict (table_id, partition_key, row_key, bucket) do nothing
 returning partition_key, row_key

@@ -7,9 +7,12 @@
 -- column is compared with "=".
 update index_state s
 set applied = u.a, manifest = u.m
-from unnest($1::tid[], $2::text[], $3::text[], $4::int8[], $5::bytea[], $6::int8[], $7::bytea[]) with ordinality
-    u(ctid, p, r, was_a, was_m, a, m, n)
+from (
+    select unnest($1::tid[]) as ctid, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int8[]) as was_a,
+        unnest($5::bytea[]) as was_m, unnest($6::int8[]) as a, unnest($7::bytea[]) as m,
+        generate_subscripts($1::tid[], 1) as n
+) u
 where s.ctid = u.ctid and s.table_id is not distinct from $8::int8 and s.partition_key is not distinct from u.p
     and s.row_key is not distinct from u.r and s.applied is not distinct from u.was_a
     and s.manifest is not distinct from u.was_m
-returning u.n, s.ctid
+returning u.n::int8, s.ctid

@@ -8,9 +8,12 @@ with taken as (
     values ($1::text, $2::text, now() + $3::int8 * interval '1 millisecond', $4::int2[], $5::uuid[])
     on conflict (consumer, start_id) do update set expires_at = excluded.expires_at, buckets = excluded.buckets, ids = excluded.ids
     returning 1)
-select u.n
+select u.n::int8
 from taken
-cross join unnest($4::int2[], $6::int2[], $7::int8[], $8::text[], $9::text[]) with ordinality u(b, k, t, p, r, n)
+cross join (
+    select unnest($4::int2[]) as b, unnest($6::int2[]) as k, unnest($7::int8[]) as t, unnest($8::text[]) as p,
+        unnest($9::text[]) as r, generate_subscripts($4::int2[], 1) as n
+) u
 cross join lateral (
     select 1
     from dead_letters d

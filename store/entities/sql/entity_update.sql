@@ -3,6 +3,9 @@
 -- transaction can have moved the rows. Returns the new ctids, in the order of the arrays.
 update entities e
 set version = u.v, ts = u.ts, dead = u.d, expires = nullif(u.e, 0), properties = u.x
-from unnest($1::tid[], $2::int8[], $3::int8[], $4::bool[], $5::bytea[], $6::int8[]) u(ctid, v, ts, d, x, e)
+from (
+    select unnest($1::tid[]) as ctid, unnest($2::int8[]) as v, unnest($3::int8[]) as ts, unnest($4::bool[]) as d,
+        unnest($5::bytea[]) as x, unnest($6::int8[]) as e
+) u
 where e.ctid = u.ctid
 returning e.ctid

@@ -3,6 +3,8 @@
 -- properties are in the row.
 update entities e
 set version = u.v, ts = u.ts, dead = u.d, expires = nullif(u.e, 0), properties = u.x, spread = nullif(u.s, 0)
-from unnest($1::tid[], $2::int8[], $3::int8[], $4::bool[], $5::bytea[], $6::int8[], $7::int8[])
-    u(ctid, v, ts, d, x, e, s)
+from (
+    select unnest($1::tid[]) as ctid, unnest($2::int8[]) as v, unnest($3::int8[]) as ts, unnest($4::bool[]) as d,
+        unnest($5::bytea[]) as x, unnest($6::int8[]) as e, unnest($7::int8[]) as s
+) u
 where e.ctid = u.ctid

@@ -7,7 +7,10 @@
 -- statement's snapshot, which is later than the fence (guard G1).
 insert into entities as e (table_id, partition_key, row_key, bucket, version, ts, properties)
 select u.t, u.p, u.r, u.b, $7::int8 + u.n, u.ts, u.x
-from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::bytea[], $9::int8[]) u(t, p, r, b, ts, x, n)
+from (
+    select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
+        unnest($5::int8[]) as ts, unnest($6::bytea[]) as x, unnest($9::int8[]) as n
+) u
 where $8::int8 = (select version from catalogue)
 on conflict (table_id, partition_key, row_key, bucket) do update
 set version = greatest(e.version, $7::int8) + excluded.version - $7::int8,

@@ -4,6 +4,9 @@
 -- unique violation: the manifest was wrong. Returns their ctids, in the order of the arrays.
 insert into entities (table_id, partition_key, row_key, bucket, version, ts, dead, properties, expires)
 select t, p, r, b, v, ts, d, x, nullif(e, 0)
-from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::int8[], $7::bool[], $8::bytea[], $9::int8[])
-    u(t, p, r, b, v, ts, d, x, e)
+from (
+    select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
+        unnest($5::int8[]) as v, unnest($6::int8[]) as ts, unnest($7::bool[]) as d, unnest($8::bytea[]) as x,
+        unnest($9::int8[]) as e
+) u
 returning ctid

@@ -3,4 +3,4 @@
 -- another transaction has recorded one of the requests meanwhile, the statement fails (23505), and
 -- the writes are planned again with that record.
 insert into requests (account, request_id, bucket, digest, response)
-select * from unnest($1::text[], $2::text[], $3::int2[], $4::bytea[], $5::bytea[])
+select unnest($1::text[]), unnest($2::text[]), unnest($3::int2[]), unnest($4::bytea[]), unnest($5::bytea[])

@@ -5,4 +5,7 @@
 -- fails, and the write begins anew (guard G40).
 insert into index_state (table_id, partition_key, row_key, bucket, applied, manifest)
 select u.t, u.p, u.r, u.b, u.a, u.m
-from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::bytea[]) u(t, p, r, b, a, m)
+from (
+    select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
+        unnest($5::int8[]) as a, unnest($6::bytea[]) as m
+) u

@@ -4,5 +4,7 @@
 -- versions, $6 ts, $7 expires, $8 properties.
 insert into changes (feed_id, number, kind, partition_key, row_key, version, ts, expires_at, properties)
 select u.f, nextval('change_numbers'), u.k, u.p, u.r, u.v, u.ts, u.e, u.x
-from unnest($1::int8[], $2::int2[], $3::text[], $4::text[], $5::int8[], $6::int8[], $7::int8[], $8::bytea[])
-    u(f, k, p, r, v, ts, e, x)
+from (
+    select unnest($1::int8[]) as f, unnest($2::int2[]) as k, unnest($3::text[]) as p, unnest($4::text[]) as r,
+        unnest($5::int8[]) as v, unnest($6::int8[]) as ts, unnest($7::int8[]) as e, unnest($8::bytea[]) as x
+) u

@@ -3,7 +3,10 @@
 -- are read (guard G9); an intent that commits later stays. $5 the kind. Returns for each intent n,
 -- the key's position in the arrays, from 1. By intents_key.
 delete from intents i
-using unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
+using (
+    select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
+        generate_subscripts($1::int8[], 1) as n
+) u
 cross join lateral (
     select x.ctid as intent_ctid
     from intents x
@@ -11,4 +14,4 @@ cross join lateral (
     offset 0
 ) found
 where i.ctid = found.intent_ctid
-returning u.n
+returning u.n::int8

@@ -2,7 +2,10 @@
 -- intent_take for a worker that sends spans: each intent with its id, and its trace or null. The
 -- same guard (G9), the same index intents_key.
 delete from intents i
-using unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
+using (
+    select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
+        generate_subscripts($1::int8[], 1) as n
+) u
 cross join lateral (
     select x.ctid as intent_ctid
     from intents x
@@ -10,4 +13,4 @@ cross join lateral (
     offset 0
 ) found
 where i.ctid = found.intent_ctid
-returning u.n, i.id, i.trace
+returning u.n::int8, i.id, i.trace

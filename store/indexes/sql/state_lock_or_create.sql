@@ -6,7 +6,10 @@
 -- and then has no row for its key. applied is 0 until the transaction that has inserted the row updates or deletes it.
 with held as materialized (
     select u.t, u.p, u.r, u.b, u.n, s.applied, s.manifest, s.ctid as at, s.entry_ctids
-    from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
+    from (
+        select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
+            generate_subscripts($1::int8[], 1) as n
+    ) u
     left join lateral (
         select x.applied, x.manifest, x.ctid, x.entry_ctids
         from index_state x
@@ -22,6 +25,6 @@ with held as materialized (
     on conflict (table_id, partition_key, row_key, bucket) do nothing
     returning ctid
 )
-select h.n, h.applied, h.manifest, h.at, h.entry_ctids from held h where h.at is not null
+select h.n::int8, h.applied, h.manifest, h.at, h.entry_ctids from held h where h.at is not null
 union all
 select null, 0, null, c.ctid, null from created c

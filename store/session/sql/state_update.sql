@@ -4,5 +4,7 @@
 -- locked, so they have not moved since they were read.
 update index_state s
 set applied = u.a, manifest = u.m, entry_ctids = nullif(u.e, '')
-from unnest($1::tid[], $2::int8[], $3::bytea[], $4::bytea[]) u(ctid, a, m, e)
+from (
+    select unnest($1::tid[]) as ctid, unnest($2::int8[]) as a, unnest($3::bytea[]) as m, unnest($4::bytea[]) as e
+) u
 where s.ctid = u.ctid

@@ -2,9 +2,12 @@
 -- The stored entries at the given keys, expired ones included. $1 table ids, $2 partition keys, $3
 -- row keys, $4 buckets: arrays of one length. n is the position in the arrays, from 1. Every row
 -- has the catalogue's version, whether an entry was found or not.
-select u.n, c.version, e.version, e.ts, e.properties, coalesce(e.expires, 0)
+select u.n::int8, c.version, e.version, e.ts, e.properties, coalesce(e.expires, 0)
 from catalogue c
-cross join unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
+cross join (
+    select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
+        generate_subscripts($1::int8[], 1) as n
+) u
 left join lateral (
     select x.version, x.ts, x.properties, x.expires
     from entities x
