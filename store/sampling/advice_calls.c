@@ -15,8 +15,9 @@ static enum status check_sampled(const struct table *table, struct error *err)
     if (table->samples_queries)
         return STATUS_OK;
     reason_set(err, REASON_QUERY_SAMPLING_OFF,
-        "table %.*s does not keep the shapes of its queries: set sample_queries with UpdateTable",
-        STR_ARG(table->name));
+        "table %.*s does not keep the shapes of its queries: set sample_queries with UpdateTable, or "
+        "\"tavola table set %.*s --sample-queries on\"",
+        STR_ARG(table->name), STR_ARG(table->name));
     error_add_meta(err, "table", table->name);
     return STATUS_PRECONDITION;
 }
