@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inflate.c - see the header. The bound is checked while the bytes are inflated, so memory never holds more
- * than the bound.
+ * inflate.c - see the header. A gzip stream tells its length, so one beyond the bound is not inflated at all; that of
+ * others is checked while they are inflated, so memory never holds more than the bound.
  */
 #include "http/inflate.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <zlib.h>
+
+#include "base/gzip.h"
 
 enum {
     STEP_BYTES = 16 * 1024,
@@ -17,13 +19,19 @@ enum {
     MEMORY_LEVEL = 8,
 };
 
+/* By its first two bytes (RFC 1952, 2.3.1). */
+static bool is_gzip(struct str stream)
+{
+    return str_starts_with(stream, STR_LITERAL("\x1f\x8b"));
+}
+
 enum inflate_outcome inflate_append(struct str compressed, size_t max_bytes, struct buf *out)
 {
     size_t begin = out->len;
     z_stream stream = { 0 };
     int result = Z_OK;
 
-    if (compressed.len > UINT_MAX)
+    if (compressed.len > UINT_MAX || (is_gzip(compressed) && gzip_length(compressed) > max_bytes))
         return INFLATE_TOO_LARGE;
     if (inflateInit2(&stream, ANY_FORMAT) != Z_OK)
         abort(); /* no memory */

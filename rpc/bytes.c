@@ -2,8 +2,8 @@
 /*
  * bytes.c - see the header. A small message arrives in one slice and is not copied.
  *
- * A compressed message is inflated into a buffer that doubles and never exceeds the bound. So a small message
- * takes no more memory than its inflated form.
+ * A message of gzip tells its inflated length, so one beyond the bound is refused before it is inflated. Other messages
+ * are inflated into a buffer that doubles and never exceeds the bound, so a small one takes little memory.
  */
 #include "rpc/bytes.h"
 
@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "base/gzip.h"
 #include "base/macros.h"
 
 enum { FIRST_INFLATED_BYTES = 4096, ZLIB_WINDOW_BITS = 15, GZIP_WINDOW_BITS = 15 + 16 };
@@ -38,8 +39,8 @@ struct str bytes_view(struct bytes *bytes)
     return bytes_of_slice(&bytes->joined);
 }
 
-/* Inflate all of `in` into *out, which grows to at most max_bytes + 1. */
-static enum bytes_opened inflate_all(z_stream *stream, size_t max_bytes, Bytef **out)
+/* Inflate all of `in` into *out, which has `first` bytes at first and grows to at most max_bytes + 1. */
+static enum bytes_opened inflate_all(z_stream *stream, size_t first, size_t max_bytes, Bytef **out)
 {
     size_t room = 0;
     int result = Z_OK;
@@ -48,7 +49,7 @@ static enum bytes_opened inflate_all(z_stream *stream, size_t max_bytes, Bytef *
         if (stream->total_out > max_bytes)
             return BYTES_TOO_LARGE;
         if (stream->avail_out == 0) {
-            size_t more = room == 0 ? FIRST_INFLATED_BYTES : room;
+            size_t more = room == 0 ? first : room;
 
             more = room + more > max_bytes + 1 ? max_bytes + 1 - room : more;
             *out = xrealloc(*out, room + more);
@@ -67,7 +68,7 @@ static enum bytes_opened inflate_all(z_stream *stream, size_t max_bytes, Bytef *
     return stream->total_out > max_bytes ? BYTES_TOO_LARGE : BYTES_OPENED;
 }
 
-static enum bytes_opened inflate_message(struct bytes *bytes, int window_bits, size_t max_bytes)
+static enum bytes_opened inflate_message(struct bytes *bytes, int window_bits, size_t first, size_t max_bytes)
 {
     struct str packed = bytes_view(bytes);
     z_stream stream = { .next_in = (Bytef *)(uintptr_t)packed.data, .avail_in = (uInt)packed.len };
@@ -77,7 +78,7 @@ static enum bytes_opened inflate_message(struct bytes *bytes, int window_bits, s
 
     if (inflateInit2(&stream, window_bits) != Z_OK)
         abort(); /* no memory */
-    opened = inflate_all(&stream, max_bytes, &out);
+    opened = inflate_all(&stream, first, max_bytes, &out);
     length = stream.total_out;
     bytes->inflated = length;
     inflateEnd(&stream);
@@ -92,6 +93,17 @@ static enum bytes_opened inflate_message(struct bytes *bytes, int window_bits, s
     return opened;
 }
 
+static enum bytes_opened inflate_gzip(struct bytes *bytes, size_t max_bytes)
+{
+    size_t length = gzip_length(bytes_view(bytes));
+    enum bytes_opened opened;
+
+    if (length > max_bytes)
+        return BYTES_TOO_LARGE;
+    opened = inflate_message(bytes, GZIP_WINDOW_BITS, length + 1, length);
+    return opened == BYTES_TOO_LARGE ? BYTES_DAMAGED : opened; /* the length is false */
+}
+
 bool bytes_is_compressed(const struct bytes *bytes)
 {
     return bytes->buffer->data.raw.compression != GRPC_COMPRESS_NONE;
@@ -103,9 +115,9 @@ enum bytes_opened bytes_open(struct bytes *bytes, size_t max_bytes)
         return BYTES_TOO_LARGE;
     switch (bytes->buffer->data.raw.compression) {
     case GRPC_COMPRESS_GZIP:
-        return inflate_message(bytes, GZIP_WINDOW_BITS, max_bytes);
+        return inflate_gzip(bytes, max_bytes);
     case GRPC_COMPRESS_DEFLATE:
-        return inflate_message(bytes, ZLIB_WINDOW_BITS, max_bytes);
+        return inflate_message(bytes, ZLIB_WINDOW_BITS, FIRST_INFLATED_BYTES, max_bytes);
     default:
         return BYTES_OPENED;
     }

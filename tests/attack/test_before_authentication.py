@@ -30,7 +30,7 @@ class BeforeAuthentication(AttackCase):
 
     def test_c3_compressed_bomb_of_a_known_caller(self):
         self.start()
-        self.attacked("bomb", self.token, share=False)
+        self.attacked("bomb", self.token)
 
     def test_c4_endless_bodies(self):
         self.start()
