@@ -195,13 +195,11 @@ static const struct reason_info reasons[] = {
         "Read the entity again; it shows the current state. Use tokens of newer writes." },
     [REASON_CHANGE_FEED_OFF] = { "CHANGE_FEED_OFF", STATUS_PRECONDITION, "The table keeps no change feed.",
         "Switch it on with UpdateTable, or `tavola table set NAME --change-feed on`; the feed holds the "
-        "changes "
-        "from then on." },
+        "changes from then on." },
     [REASON_QUERY_SAMPLING_OFF] = { "QUERY_SAMPLING_OFF", STATUS_PRECONDITION,
         "No shapes of this table's queries are kept.",
         "Set `sample_queries` with UpdateTable, or `tavola table set NAME --sample-queries on`, and ask "
-        "again when "
-        "queries have come." },
+        "again when queries have come." },
     [REASON_RESYNC_REQUIRED] = { "RESYNC_REQUIRED", STATUS_PRECONDITION,
         "The changes after the token are not available: they are older than the retention of the feed, the "
         "feed or the table was replaced in between, or the database has failed over.",

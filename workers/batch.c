@@ -385,41 +385,48 @@ static void run_together(struct batch *batch, struct worker_ctx *ctx, const stru
 }
 
 /*
- * The size of a claim follows from what the work of the last one took. If this work takes much longer, such as calls of
- * a host that hangs, the work of other accounts that came meanwhile must not wait for all of it.
+ * The size of a claim follows from what the work of the last one took. If this work takes much longer, such as calls
+ * of a host that hangs, the work of other accounts that came meanwhile must not wait for all of it. The time of waiting
+ * for a lock says nothing about the work.
  */
 static bool must_put_back(struct batch *batch, struct worker_ctx *ctx)
 {
     int64_t now_us = ctx->now_us();
 
-    if (ctx->polled || batch->store_failed || batch->gave_way || worker_is_stopping(ctx->shared) ||
-        now_us - batch->looked_us < PUT_BACK_AFTER_US)
+    if (ctx->polled || batch->store_failed || batch->gave_way || batch->troubles > 0 ||
+        worker_is_stopping(ctx->shared) || now_us - batch->looked_us < PUT_BACK_AFTER_US)
         return false;
     batch->looked_us = now_us;
     return have_new_messages(ctx);
 }
 
 /*
- * Publish the open items again, which then wait for the turn of their account. Suspects stay: only their own messages
- * tell that they were begun before.
+ * Publish the open items again: they wait for the turn of their account then. If the queue does not take all of them,
+ * they are released. So are suspects: only their own messages tell that they were begun before.
  */
 static void put_back(struct batch *batch, struct worker_ctx *ctx)
 {
     struct intent *rest = ARENA_ARRAY(&ctx->arena, struct intent, batch->item_count);
     size_t count = 0;
+    bool is_taken;
 
     for (size_t i = 0; i < batch->item_count; i++) {
-        struct item *item = &batch->items[i];
+        const struct item *item = &batch->items[i];
 
         if (item->disposition != DISPOSITION_OPEN || is_suspect(item))
             continue;
-        item->disposition = DISPOSITION_DONE;
-        batch->put_back += item->count;
         rest[count] = item->intent;
         rest[count++].account = worker_account_of(ctx->store, item->intent.table_id);
     }
-    metrics_count(ctx->shared, WORKER_RELEASED, count);
-    worker_publish(ctx, rest, count);
+    is_taken = worker_publish(ctx, rest, count);
+    for (size_t i = 0; i < batch->item_count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->disposition != DISPOSITION_OPEN)
+            continue;
+        item->disposition = is_taken && !is_suspect(item) ? DISPOSITION_PUT_BACK : DISPOSITION_AGAIN;
+        batch->put_back += item->count;
+    }
 }
 
 /* Run the open items one by one. Those of an attempt that a lock has ended were not asked about yet. */
@@ -429,6 +436,7 @@ static void run_open(struct batch *batch, struct worker_ctx *ctx)
 
     if (unasked.count > 0 && !batch->store_failed && !worker_is_stopping(ctx->shared))
         leave_waiting(batch, ctx, &unasked);
+    batch->looked_us = ctx->now_us();
     for (size_t i = 0; i < batch->item_count; i++) {
         struct item *item = &batch->items[i];
 
@@ -436,7 +444,7 @@ static void run_open(struct batch *batch, struct worker_ctx *ctx)
             put_back(batch, ctx);
         if (item->disposition == DISPOSITION_OPEN)
             item->disposition = run_alone(batch, ctx, item);
-        if (item->disposition == DISPOSITION_AGAIN)
+        if (item->disposition == DISPOSITION_AGAIN || item->disposition == DISPOSITION_PUT_BACK)
             metrics_count(ctx->shared, WORKER_RELEASED, 1);
     }
 }
@@ -450,7 +458,7 @@ void batch_run(struct batch *batch, struct worker_ctx *ctx)
         if (steps[i].together)
             run_together(batch, ctx, &steps[i]);
     }
-    open_us = batch->looked_us = ctx->now_us();
+    open_us = ctx->now_us();
     run_open(batch, ctx);
     batch->together_us = open_us - begun_us;
     batch->alone_us = ctx->now_us() - open_us;

@@ -9,9 +9,10 @@
 
 enum disposition {
     DISPOSITION_OPEN, /* not tried yet */
-    /* the result, or the time of the next try, is in PostgreSQL, or there is a new message: acknowledge */
+    /* the result, or the time of the next try, is in PostgreSQL: acknowledge */
     DISPOSITION_DONE,
-    DISPOSITION_AGAIN, /* not done, and not because of the work itself: release */
+    DISPOSITION_PUT_BACK, /* not tried, and published again: acknowledge */
+    DISPOSITION_AGAIN,    /* not done, and not because of the work itself: release */
     /* a kind that this version does not know: do nothing, so that another worker reclaims it */
     DISPOSITION_LEAVE,
 };
@@ -35,7 +36,7 @@ struct batch {
     int troubles;                  /* keys that were locked, timed out, or whose blocks cannot be read */
     bool gave_way;                 /* many keys failed: the others are released, for new messages */
     int64_t looked_us;             /* when the last look for new messages was */
-    size_t put_back;               /* messages whose work was not tried, and was published again */
+    size_t put_back;               /* messages that were given back because the work before them took long */
     bool store_failed;             /* the database could not be used: pause before the next claim */
     int64_t together_us, alone_us; /* what the items took that ran together, and one by one */
 };
@@ -55,7 +56,7 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
  *
  * Afterwards no item is DISPOSITION_OPEN. If many items fail while new messages wait, or very many,
  * the rest is DISPOSITION_AGAIN, so that new messages need not wait for them. If items that run alone
- * take long while new messages wait, the rest is published again, and DISPOSITION_DONE.
+ * take long while new messages wait, those that were not begun are DISPOSITION_PUT_BACK.
  */
 void batch_run(struct batch *batch, struct worker_ctx *ctx);
 

@@ -332,13 +332,14 @@ static bool has_done_any(const struct batch *batch)
     return false;
 }
 
-/* Those that are done are acknowledged with the next claim. */
+/* Those that are done, or have new messages, are acknowledged with the next claim. */
 static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, size_t message_count)
 {
     struct queue_message *some = ARENA_ARRAY(&ctx->arena, struct queue_message, message_count);
     struct error err = { 0 };
     size_t count = collect_messages(batch, DISPOSITION_DONE, some);
 
+    count += collect_messages(batch, DISPOSITION_PUT_BACK, some + count);
     queue_acknowledge_later(ctx->queue, some, count);
     FAILPOINT("worker.before_ack");
     count = collect_messages(batch, DISPOSITION_AGAIN, some);
@@ -452,7 +453,7 @@ size_t loop_turn(struct loop *loop)
 /* Publish the intents that a step has made. */
 static void publish_intents(void *context, const struct intent *intents, size_t count)
 {
-    worker_publish(context, intents, count);
+    (void)worker_publish(context, intents, count);
 }
 
 void *loop_thread(void *argument)

@@ -93,13 +93,14 @@ void worker_ctx_cleanup(struct worker_ctx *ctx)
     arena_cleanup(&ctx->arena);
 }
 
-void worker_publish(struct worker_ctx *ctx, const struct intent *intents, size_t count)
+bool worker_publish(struct worker_ctx *ctx, const struct intent *intents, size_t count)
 {
-    size_t published;
+    size_t published = 0;
 
     if (atomic_load(&ctx->shared->streaming) &&
         queue_publish(ctx->queue, intents, count, &published, NULL) != STATUS_OK)
         log_write(LOG_DEBUG, "hints_not_published", NULL);
+    return published == count;
 }
 
 /* splitmix64, which is random enough to spread retries. */

@@ -93,8 +93,11 @@ MUST_USE enum status worker_ctx_init(
     struct worker_ctx *ctx, struct worker_shared *shared, int index, const char *role, struct error *err);
 void worker_ctx_cleanup(struct worker_ctx *ctx);
 
-/* Publish intents, as a server does after a write. They are hints: losing them is harmless. */
-void worker_publish(struct worker_ctx *ctx, const struct intent *intents, size_t count);
+/*
+ * Publish intents, as a server does after a write. They are hints: losing them is harmless. false: the queue has not
+ * taken all of them.
+ */
+bool worker_publish(struct worker_ctx *ctx, const struct intent *intents, size_t count);
 
 uint64_t worker_random(struct worker_ctx *ctx);
 

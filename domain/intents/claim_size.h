@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * claim_size.h - how many messages a consumer claims at once: as many as take it some milliseconds.
- * Work that comes meanwhile waits for the end of a claim, so claims of slow work are small; small
- * claims of fast work would cost a round trip to Redis each. Pure.
+ * Work that comes meanwhile waits for a claim, or for 100 ms of it (workers/batch.c), so claims of slow work are
+ * small; small claims of fast work would cost a round trip to Redis each. Pure.
  */
 #ifndef DOMAIN_INTENTS_CLAIM_SIZE_H
 #define DOMAIN_INTENTS_CLAIM_SIZE_H

@@ -71,12 +71,13 @@ bool worker_is_stopping(const struct worker_shared *shared)
     return false;
 }
 
-void worker_publish(struct worker_ctx *ctx, const struct intent *intents, size_t count)
+bool worker_publish(struct worker_ctx *ctx, const struct intent *intents, size_t count)
 {
-    size_t published;
+    size_t published = 0;
 
     if (atomic_load(&ctx->shared->streaming))
         (void)!queue_publish(ctx->queue, intents, count, &published, NULL);
+    return published == count;
 }
 
 uint64_t worker_random(struct worker_ctx *ctx)

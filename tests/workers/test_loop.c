@@ -885,6 +885,41 @@ START_TEST(while_something_new_waits_the_rest_of_slow_work_is_put_back)
 }
 END_TEST
 
+/* Otherwise what comes behind locked keys would be put back as often as it is claimed with one. */
+START_TEST(nothing_is_put_back_behind_a_locked_key)
+{
+    publish_64(-1, -1, 20, 40);
+    fake.lock_us = 1000 * 1000;
+    fake.meanwhile = publish_new;
+
+    loop_turn(&loop);
+
+    ck_assert_ptr_nonnull(strstr(fake.reconciled, " 63"));
+}
+END_TEST
+
+/* Only its own message tells that it was begun before. */
+START_TEST(a_suspect_behind_slow_work_is_released)
+{
+    struct queue_message *messages;
+    size_t count;
+
+    publish_slow_work(2);
+    ck_assert_int_eq(queue_claim(client, &(struct queue_take){ .max_count = 2, .arena = &relay_ctx.arena },
+                         &messages, &count, NULL),
+        STATUS_OK);
+    ck_assert_uint_eq(count, 2);
+    config.visibility_s = 0;
+    fake.meanwhile = publish_new_once;
+
+    ck_assert_uint_eq(loop_turn(&loop), 2);
+
+    ck_assert_int_eq(fake.steps, 1);
+    check_queue(1 + 1, 1);
+    ck_assert_int_eq(reclaim(0, 1), 2);
+}
+END_TEST
+
 START_TEST(slow_work_is_not_put_back_for_nothing)
 {
     publish_slow_work(4);
@@ -1962,6 +1997,8 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, while_something_new_waits_fewer_failures_send_the_rest_back);
     tcase_add_test(consumer, while_something_new_waits_the_rest_of_slow_work_is_put_back);
     tcase_add_test(consumer, slow_work_is_not_put_back_for_nothing);
+    tcase_add_test(consumer, nothing_is_put_back_behind_a_locked_key);
+    tcase_add_test(consumer, a_suspect_behind_slow_work_is_released);
     tcase_add_test(consumer, failures_have_their_turns_however_much_is_new);
     tcase_add_test(consumer, a_lock_is_not_waited_for_by_quarters);
     tcase_add_test(consumer, the_first_lock_ends_the_search_for_culprits);

@@ -28,5 +28,5 @@ void step_turn_leave_rest(const struct step_turn *turn)
         return;
     rest.account = worker_account_of(turn->ctx->store, rest.table_id);
     rest.spent_us = turn->ctx->now_us() - turn->began_us;
-    worker_publish(turn->ctx, &rest, 1);
+    (void)worker_publish(turn->ctx, &rest, 1);
 }

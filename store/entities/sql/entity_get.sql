@@ -2,9 +2,8 @@
 -- The live entities at the given keys. $1 table ids, $2 partition keys, $3 row keys, $4 buckets:
 -- arrays of one length. $5: properties with more bytes come as null. n is the position in the
 -- arrays, from 1. Every row has the catalogue's version, whether an entity was found or not.
-select u.n::int8, c.version, e.version, e.ts, case when octet_length(e.properties) <= $5::int4 then e.properties end, e.expires
-from catalogue c
-cross join (
+select u.n::int8, (select version from catalogue), e.version, e.ts, case when octet_length(e.properties) <= $5::int4 then e.properties end, e.expires
+from (
     select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
         generate_subscripts($1::int8[], 1) as n
 ) u

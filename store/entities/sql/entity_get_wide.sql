@@ -2,13 +2,12 @@
 -- As entity_get, for tables with wide entities. $6: names of properties: those of a spread entity
 -- come from the parts that can have them; null: all. $5 bounds what comes from the parts. The last
 -- column is the bytes of all properties.
-select u.n::int8, c.version, e.version, e.ts,
+select u.n::int8, (select version from catalogue), e.version, e.ts,
     case when e.spread is not null
             then spread_properties(e.table_id, e.partition_key, e.row_key, e.bucket, e.spread, $5::int4, $6::text[])
         when octet_length(e.properties) <= $5::int4 then e.properties end,
     e.expires, coalesce(e.spread, octet_length(e.properties))
-from catalogue c
-cross join (
+from (
     select unnest($1::int8[]) as t, unnest($2::text[]) as p, unnest($3::text[]) as r, unnest($4::int2[]) as b,
         generate_subscripts($1::int8[], 1) as n
 ) u
