@@ -56,7 +56,8 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
  *
  * Afterwards no item is DISPOSITION_OPEN. If many items fail while new messages wait, or very many,
  * the rest is DISPOSITION_AGAIN, so that new messages need not wait for them. If items that run alone
- * take long while new messages wait, those that were not begun are DISPOSITION_PUT_BACK.
+ * take long while new messages wait, those that were not begun are DISPOSITION_PUT_BACK, or DISPOSITION_AGAIN
+ * if the queue does not take them all, or such an item was delivered before.
  */
 void batch_run(struct batch *batch, struct worker_ctx *ctx);
 
