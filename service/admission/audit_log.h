@@ -20,7 +20,7 @@
 #include "service/admission/caller.h"
 #include "store/store.h"
 
-enum { AUDIT_BURST = 20, AUDIT_SLOTS = 256 };
+enum { AUDIT_BURST = 20, AUDIT_SLOTS = 4096 };
 
 struct audit_slot {
     struct token_bucket bucket; /* of AUDIT_BURST records; its unit is the microsecond */
