@@ -55,13 +55,18 @@ static struct bytes message(size_t size, grpc_compression_algorithm algorithm)
     return out;
 }
 
-static enum bytes_opened open_message(size_t size, grpc_compression_algorithm algorithm)
+static enum bytes_opened open_within(size_t max_bytes, size_t size, grpc_compression_algorithm algorithm)
 {
     struct bytes bytes = message(size, algorithm);
-    enum bytes_opened opened = bytes_open(&bytes, LIMIT);
+    enum bytes_opened opened = bytes_open(&bytes, max_bytes);
 
     bytes_release(&bytes);
     return opened;
+}
+
+static enum bytes_opened open_message(size_t size, grpc_compression_algorithm algorithm)
+{
+    return open_within(LIMIT, size, algorithm);
 }
 
 START_TEST(what_was_compressed_comes_back)
@@ -141,14 +146,18 @@ START_TEST(damaged_messages_are_told)
 {
     size_t size = pack(10000, GZIP);
 
-    /* the last bytes of these may tell any length */
-    ck_assert_int_ne(open_message(size - 1, GRPC_COMPRESS_GZIP), BYTES_OPENED);
-    ck_assert_int_ne(open_message(size / 2, GRPC_COMPRESS_GZIP), BYTES_OPENED);
-    ck_assert_int_ne(open_message(size + 1, GRPC_COMPRESS_GZIP), BYTES_OPENED);
+    /* without the last byte it tells of 2.5 MB */
+    ck_assert_int_eq(open_message(size - 1, GRPC_COMPRESS_GZIP), BYTES_TOO_LARGE);
+    ck_assert_int_eq(open_within(3 * LIMIT, size - 1, GRPC_COMPRESS_GZIP), BYTES_DAMAGED);
+    packed[size] = 0;
+    ck_assert_int_eq(open_message(size + 1, GRPC_COMPRESS_GZIP), BYTES_DAMAGED);
     ck_assert_int_eq(open_message(0, GRPC_COMPRESS_GZIP), BYTES_DAMAGED);
     ck_assert_int_eq(open_message(size, GRPC_COMPRESS_DEFLATE), BYTES_DAMAGED);
     packed[size / 2] ^= 1;
     ck_assert_int_eq(open_message(size, GRPC_COMPRESS_GZIP), BYTES_DAMAGED);
+    memset(packed + size / 2 - 4, 0, 4); /* a length that half of it may have */
+    ck_assert_int_eq(open_message(size / 2, GRPC_COMPRESS_GZIP), BYTES_DAMAGED);
+    ck_assert_int_eq(open_message(pack(10000, DEFLATE) / 2, GRPC_COMPRESS_DEFLATE), BYTES_DAMAGED);
 }
 END_TEST
 
